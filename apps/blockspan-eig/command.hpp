@@ -20,7 +20,7 @@ struct EigCommand {
   std::string matrix;                    ///< a file or a generator spec
   std::string mass;                      ///< the same; empty: the identity
   std::string operator_kind = "matrix";  ///< matrix, laplacian, adjacency
-  bool symmetrize = false;               ///< take the means of matrices and their adjoints
+  bool symmetrize = false;               ///< solve for the means of matrices and their adjoints
   int pairs = 10;
   std::string which = "smallest";  ///< smallest, largest
   int block = 0;                   ///< columns, guards included; 0: what suits `pairs`; fewer than

@@ -32,7 +32,7 @@ namespace blockspan::apps {
 ///   status                 per pair: converged, attainable_limit or not_converged
 ///   certificate            null unless asked for: radius (some eigenvalue is this close),
 ///   gap_radius
-///                          (the eigenvalue of this number is, if none was missed),
+///                          (the eigenvalue of this index is, if none was missed),
 ///                          orthogonality_loss, rigorous (false: a norm in the radii is an
 ///                          estimate)
 ///   fault                  null, or operator, column and iteration of the first NaN or Inf seen

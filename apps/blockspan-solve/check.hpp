@@ -16,7 +16,7 @@ struct ColumnCheck {
   std::vector<double> rhs_norms;  ///< ||b||, infinite where it overflows
 };
 
-/// max |b_ij| of column j; waits for it. A function of its own: nvcc takes no kernel from a
+/// max |b_ij| of column j; waits for it. A function of its own: nvcc accepts no kernel from a
 /// function that has a local type among its template arguments.
 template <class Scalar, class Exec>
 double largest_in_column(Exec const& exec, Block<Scalar, Exec> const& B, std::size_t j) {
@@ -47,7 +47,7 @@ ColumnCheck check_residuals(Exec const& exec, RowSpace const& rows, Subtract con
       whole("b", k);
   for (std::size_t j = 0; j < k; ++j) {
     double const largest = ranks.largest(largest_in_column<Scalar>(exec, B, j));
-    // the inverse of the least number overflows
+    // the inverse of the least positive value overflows
     factors(j) = largest > 0 ? std::ldexp(1.0, -std::clamp(std::ilogb(largest), -1021, 1021)) : 1.0;
   }
   auto const scaled = [&](Block<Scalar, Exec> const& from) {

@@ -53,7 +53,7 @@ struct HostMatrix {
 /// Some rows of op(A), entry by entry.
 template <class Scalar>
 struct RowSample {
-  std::vector<std::int64_t> rows;     ///< their numbers, ascending
+  std::vector<std::int64_t> rows;     ///< their indices, ascending
   std::vector<std::size_t> begin;     ///< of the entries of each, and the end
   std::vector<std::int64_t> columns;  ///< of the entries
   std::vector<Scalar> values;         ///< of the entries

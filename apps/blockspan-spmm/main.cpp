@@ -71,7 +71,7 @@ int run(apps::SpmmCommand const& command, blockspan::Communicator const& ranks) 
     file = apps::claim_output("--report", command.report, true);
     auto const A = apps::inspect_source(command.matrix);
     scalar = choose_scalar(command, A.complex);
-    constexpr std::int64_t least_bytes = 4;  // of a number
+    constexpr std::int64_t least_bytes = 4;  // of a scalar
     if (ranks.size() == 1)
       apps::require_room(
           command.matrix, command.backend, A.rows,

@@ -148,7 +148,7 @@ class Width {
   SpmmCommand const& command_;
   ProgressLine& progress_;
   std::vector<SpmmRun> runs_;
-  std::vector<std::pair<std::size_t, BatchTimer>> timers_;  ///< with the number of its run
+  std::vector<std::pair<std::size_t, BatchTimer>> timers_;  ///< with the index of its run
 };
 
 constexpr Op op_called(std::string_view name) {

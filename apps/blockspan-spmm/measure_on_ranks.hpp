@@ -30,7 +30,7 @@ namespace blockspan::apps {
 
 namespace detail {
 
-/// Rows of the random X, wherever they are: a number depends on its place only.
+/// Rows of the random X, wherever they are: a value depends on its place only.
 template <class Scalar, class Exec>
 HostRows<Scalar> random_rows(Exec const& exec, std::vector<std::int64_t> const& rows,
                              std::size_t columns, std::uint64_t seed) {

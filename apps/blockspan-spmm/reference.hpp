@@ -17,7 +17,7 @@ namespace blockspan::apps {
 /// of A and of X, with the error that the theory allows a product in the scalar's precision:
 /// |y - reference| <= gamma (|A||X|), gamma = m u / (1 - m u), m = (nonzeros of the row) + 3, twice
 /// that for complex (Higham 2002, Accuracy and Stability, chapter 3). What underflow may cost is
-/// added: half the smallest number for each of the roundings.
+/// added: half the smallest positive value for each of the roundings.
 template <class Scalar>
 class Reference {
  public:

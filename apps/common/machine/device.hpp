@@ -4,7 +4,7 @@
 
 namespace blockspan::apps {
 
-/// Where a run takes place.
+/// The device of a run.
 struct Device {
   std::string backend;
   std::string name;  ///< of the accelerator; empty on the host

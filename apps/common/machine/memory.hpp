@@ -10,8 +10,8 @@ namespace blockspan::apps {
 std::int64_t free_memory();
 
 /// Throws Error where the free memory of the host does not even hold the blocks of vectors of a
-/// problem with `rows` rows, `vectors` in all of `bytes` a number, so that nobody waits for a
-/// failure later on. Does nothing where --backend lets a device have them. remedy: what takes less.
+/// problem with `rows` rows, `vectors` in all of `bytes` a scalar, so that nobody waits for a
+/// failure later on. Does nothing where --backend lets a device have them. remedy: what needs less.
 void require_room(std::string const& source, std::string const& backend, std::int64_t rows,
                   std::int64_t vectors, std::int64_t bytes, std::string const& remedy);
 

@@ -8,7 +8,7 @@
 namespace blockspan::apps {
 
 /// The first thing a program does: makes its threads share the machine with others. Starts the
-/// program again, with its arguments, where that takes variables that its libraries read when they
+/// program again, with its arguments, where that needs variables that its libraries read when they
 /// are loaded; what the user has set stays as it is:
 /// - GOMP_SPINCOUNT (unless OMP_WAIT_POLICY is set): how long threads of OpenMP spin for each other
 ///   before they sleep. Left to itself it is milliseconds at every barrier, which on a busy machine
@@ -16,7 +16,7 @@ namespace blockspan::apps {
 /// - OPENBLAS_NUM_THREADS: one, which is what the library uses anyway;
 /// - OMP_NUM_THREADS: no more threads than the control group grants CPUs, and of several ranks on a
 ///   machine each its share.
-/// Does nothing for a run on a device: its libraries take long to load.
+/// Does nothing for a run on a device: its libraries load slowly.
 void share_machine(char** argv);
 
 /// The group of this process in version 2 of control groups.

@@ -59,7 +59,7 @@ Preconditioner<Scalar, Exec> make_plain(Exec const& exec, DistributedMatrix<Scal
   if (late == When::late)
     result.late_setup =
         ranks_of_rows(A).largest(multigrid_setup_products * seconds_of_product(exec, product));
-  // Without rounding errors conjugate gradients end after as many steps as there are rows: where
+  // Without rounding errors conjugate gradients end after one step a row: where
   // they are not even half way then, the matrix is too ill-conditioned for them.
   if (late == When::never && system && on_one_rank(A))
     result.late_iterations = std::max(static_cast<int>(A.local_rows()), 100);

@@ -7,7 +7,7 @@
 
 namespace blockspan::apps {
 
-/// What multigrid is told of a problem: --near-null, --coordinates, --block-size.
+/// The options of multigrid that describe a problem: --near-null, --coordinates, --block-size.
 struct MultigridInputs {
   std::string near_null, coordinates;  ///< files; empty: none
   std::string hierarchy;               ///< a folder; empty: none

@@ -82,7 +82,7 @@ void keep_standard_streams() {
       ::open("/dev/null", stream == STDOUT_FILENO ? O_RDONLY : O_WRONLY);
 }
 
-/// What can no longer be written is told by the call that writes, not by the end of the process.
+/// What can no longer be written is said by the call that writes, not by the end of the process.
 void prepare() {
   keep_standard_streams();
   std::signal(SIGPIPE, SIG_IGN);

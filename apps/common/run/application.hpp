@@ -21,7 +21,7 @@ int run_application(std::string const& name, std::function<int()> const& body) n
 
 /// The same with the ranks that a launcher has started, which must all be given the same words:
 /// else no body is run. What all of them throw together is said by rank 0 alone; whatever else one
-/// throws is said by that one, with its number, and ends all.
+/// throws is said by that one, with its rank, and ends all.
 int run_application(std::string const& name, int& argc, char**& argv,
                     std::function<int(Communicator const&)> const& body) noexcept;
 

@@ -74,7 +74,7 @@ std::string tidy_whole(std::string& text) {
   return {};
 }
 
-/// CLI11 would take octal and hexadecimal numbers, negative ones for unsigned options and nothing
+/// CLI11 would accept octal and hexadecimal numbers, negative ones for unsigned options and nothing
 /// for zero.
 void tidy_numbers(CLI::App& app) {
   for (CLI::Option* const option : app.get_options()) {

@@ -25,7 +25,7 @@ void add_symmetrize_option(CLI::App& app, bool& symmetrize);
 /// --partition, for the programs that run on several ranks.
 void add_partition_option(CLI::App& app, std::string& partition);
 
-/// What --preconditioner multigrid may be told: --near-null, --coordinates, --block-size,
+/// What goes with --preconditioner multigrid: --near-null, --coordinates, --block-size,
 /// --adaptive,
 /// --hierarchy, --levels.
 void add_multigrid_options(CLI::App& app, MultigridInputs& inputs);

@@ -46,7 +46,7 @@ auto solve_on_backend(Command const& command, bool complex, OutputFile* vectors,
 /// The course of an app that solves something: claims its outputs, looks at its inputs, solves,
 /// prints and reports. Returns the exit status.
 ///
-/// Of the app it takes solve<Scalar>(exec, command, progress, file, ranks), print_result and
+/// The app provides solve<Scalar>(exec, command, progress, file, ranks), print_result and
 /// report_text for its Command, its outputs() and inputs(), and inspect(command, alone), which
 /// checks the sizes of the problem before anything is loaded, and where no other ranks take part
 /// its memory, and returns whether it is complex. vectors: the file for the vectors found, given by

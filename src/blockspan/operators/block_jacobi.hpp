@@ -23,7 +23,7 @@ namespace blockspan {
 /// unknowns numbered field by field.
 ///
 /// A: n x n; columns may be in any order and repeat. Looks at no more than 32 segments of 840 rows,
-/// evenly spread, on the host: O(entries of these rows), memory for n numbers meanwhile; waits for
+/// evenly spread, on the host: O(entries of these rows), memory for n values meanwhile; waits for
 /// the instance. Source of the measure: the fill ratio of Vuduc 2003 (Automatic Performance Tuning
 /// of Sparse Matrix Kernels), there for register blocks.
 template <class Exec, class Matrix>
@@ -40,7 +40,7 @@ struct BlockJacobiOptions {
 };
 
 /// Y = B^-1 X with B the diagonal blocks of b consecutive rows of a Hermitian matrix (the last one
-/// may be smaller): Hermitian positive definite. A product reads X and n b numbers, and writes Y.
+/// may be smaller): Hermitian positive definite. A product reads X and n b scalars, and writes Y.
 /// Rows without entries, or with zeros only, are copied.
 ///
 /// Every block is scaled to a unit diagonal (so that units do not matter), inverted by Cholesky and

@@ -160,7 +160,7 @@ struct ChebyshevSetup {
 
 namespace operators {
 
-/// The fault that the numbers of a setup show.
+/// The fault that the bounds of a setup show.
 template <class Scalar, class Exec>
 std::string chebyshev_fault(ChebyshevSetup<Scalar, Exec> const& setup,
                             std::int64_t indefinite_row) {
@@ -187,8 +187,8 @@ std::string chebyshev_fault(ChebyshevSetup<Scalar, Exec> const& setup,
 }  // namespace operators
 
 /// Finds the interval of an operator A of which W, an approximation of the inverse of its diagonal,
-/// is known (n positive numbers; ones: no scaling). Costs options.lanczos_steps products with one
-/// column; waits for the instance. Numerical trouble is told in `fault`, not thrown.
+/// is known (n positive values; ones: no scaling). Costs options.lanczos_steps products with one
+/// column; waits for the instance. Numerical trouble is in `fault`, not thrown.
 template <class Scalar, class Exec>
 ChebyshevSetup<Scalar, Exec> chebyshev_setup(
     Exec const& exec, LinearOperator<Scalar, Exec> const& A,

@@ -9,7 +9,7 @@
 
 namespace blockspan {
 
-/// The diagonal of the n x n matrix A, where the matrix lives: n numbers, duplicates of an entry
+/// The diagonal of the n x n matrix A, where the matrix lives: n scalars, duplicates of an entry
 /// added up, zero where A stores none. Queued on `exec`, not waited for. O(nonzeros).
 /// Throws Error if A is not square, or where memory is short.
 template <class Exec, class Matrix>

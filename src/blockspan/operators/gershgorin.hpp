@@ -6,7 +6,7 @@
 
 namespace blockspan {
 
-/// A number that no eigenvalue of the Hermitian matrix A is below: the least
+/// A lower bound of the eigenvalues of the Hermitian matrix A: the least
 /// Re a_ii - sum over j != i of |a_ij|, less its rounding error (Gershgorin 1931). Sharp for
 /// diagonal matrices; useless, since negative, where A is not diagonally dominant. NaN if an entry
 /// is NaN, 0 without rows.

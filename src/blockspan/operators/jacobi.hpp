@@ -15,7 +15,7 @@ namespace blockspan {
 
 /// Y = |D|^-1 X with D the diagonal of a matrix: Hermitian positive definite whatever D is. Where
 /// an entry of D is zero or missing, the row is copied. Jacobi 1845. A product reads X and n
-/// numbers, and writes Y.
+/// weights, and writes Y.
 template <class Scalar, class Exec>
 class JacobiPreconditioner final : public LinearOperator<Scalar, Exec> {
  public:

@@ -55,7 +55,7 @@ struct CgOptions {
   CorrectionSolver<Scalar, Exec> const* inner = nullptr;
   bool use_guess = false;  ///< X holds a start; else it starts as zero
   /// Vectors that A maps to zero, n x c, any basis; empty: none. Columns of B lose their part along
-  /// these (CgColumn::outside tells its size), and those of X are orthogonal to them: a singular
+  /// these (its size is CgColumn::outside), and those of X are orthogonal to them: a singular
   /// system is solved for the part of B in the range of A, and residuals are those of that part.
   ConstBlock<Scalar, Exec> null_space = {};
   int max_iterations = 10000;
@@ -64,7 +64,7 @@ struct CgOptions {
   CgMethod method = CgMethod::automatic;  ///< of solve_spd; the others have theirs in their name
   int max_cycles = 6;                     ///< solves for a correction, each verified
   /// Most columns solved together; wider blocks are cut into groups of about equal width. 0: 32 for
-  /// the block method (more lose by their small matrices, and it takes no more), all for
+  /// the block method (more lose by their small matrices, and it accepts no more), all for
   /// pseudo-block.
   int widest_block = 0;
   /// (pseudo-block) Take finished columns out of the block. Iterates are the same either way.
@@ -124,7 +124,7 @@ struct CgCounters {
   /// The same of CgOptions::inner, in its precision; not counted above.
   std::int64_t inner_operator_applications = 0, inner_operator_columns = 0;
   std::int64_t inner_preconditioner_applications = 0, inner_preconditioner_columns = 0;
-  std::int64_t synchronizations = 0;  ///< times the host waited for numbers
+  std::int64_t synchronizations = 0;  ///< times the host waited for values
   int cycles = 0;                     ///< of all groups
   int inner_cycles = 0;               ///< those of them left to CgOptions::inner
   int groups = 0;
@@ -201,7 +201,7 @@ CgReport<real_t<Scalar>> solve_cg(Exec const& exec, LinearOperator<Scalar, Exec>
 /// (EntryAccess::likely_null_vectors: components of the graph, and factors within an envelope
 /// where these cost at most 50 iterations and those so far); the iteration itself, whose directions
 /// p are multiples of the minimal residuals and turn to such a z: once p^H A p is negligible
-/// against ||p||^2 in the norm of M, A y = A r is solved for z = r - y, which takes some 18 sqrt(c)
+/// against ||p||^2 in the norm of M, A y = A r is solved for z = r - y, which costs some 18 sqrt(c)
 /// iterations, c the condition number of M^-1 A on its range. A column is `inconsistent` where
 /// ||A z|| is within the rounding errors of the product (which a matrix of condition 1e12 never
 /// shows) and the part of b along z is above the goal; `singular` instead where other vectors are
@@ -215,7 +215,7 @@ CgReport<real_t<Scalar>> solve_cg(Exec const& exec, LinearOperator<Scalar, Exec>
 /// residual that is at its goal but for its own rounding errors is computed in twice the precision
 /// (EntryAccess::subtract_accurately); where A cannot, it counts with an estimate of these.
 ///
-/// Traffic of an iteration apart from the product, in passes over n x k numbers: 10 column by
+/// Traffic of an iteration apart from the product, in passes over n x k scalars: 10 column by
 /// column (12 and M^-1 itself for one that is not Jacobi; two less where the operator sums p^H q in
 /// its product, as matrices do on CUDA: LinearOperator::apply_dots), 13 as a block (14 and M^-1).
 /// Memory: 4 n x k, and one more from the second cycle or from a start on; none is allocated after
@@ -230,7 +230,7 @@ CgReport<real_t<Scalar>> solve_cg(Exec const& exec, LinearOperator<Scalar, Exec>
 ///
 /// This overload chooses the method by options.method; automatic takes the block method for 2 to 32
 /// open columns, groups for more; pseudo-block for one, on devices also where B has fewer than
-/// 500,000 entries, and after 20 steps of a block that gains nothing. report.reason tells why.
+/// 500,000 entries, and after 20 steps of a block that gains nothing. report.reason says why.
 template <class Scalar, class Exec, class BView, class XView>
 CgReport<real_t<Scalar>> solve_spd(
     Exec const& exec, LinearOperator<Scalar, Exec> const& A, BView const& B, XView const& X,
@@ -251,7 +251,7 @@ CgReport<real_t<Scalar>> solve_spd(
 ///
 /// With options.single_reduction, the reduction that gives alpha also predicts the next r^H M^-1 r,
 /// hence beta, and both updates are one pass: 4 kernels, 1 synchronization, and 9 passes over n x k
-/// numbers instead of 10 (7 instead of 8 with apply_dots). alpha uses the true r^H M^-1 r, which
+/// scalars instead of 10 (7 instead of 8 with apply_dots). alpha uses the true r^H M^-1 r, which
 /// the update measures for the next step. Where the prediction cancels (below 1e-6 of the last
 /// value), beta of that column waits for the true one: 2 kernels more. Takes up to a few percent
 /// more iterations, and one more product a cycle, since a goal is seen one product late.
@@ -260,7 +260,7 @@ CgReport<real_t<Scalar>> solve_spd(
 /// iteration has one more, so that all stop together.
 ///
 /// Sources: Meurant 1987, Parallel Computing 5, 267-280 (this prediction); Chronopoulos and Gear
-/// 1989, doi:10.1016/0377-0427(89)90045-9 (a recurrence for A p, which takes one more block).
+/// 1989, doi:10.1016/0377-0427(89)90045-9 (a recurrence for A p, which needs one more block).
 template <class Scalar, class Exec, class BView, class XView>
 CgReport<real_t<Scalar>> conjugate_gradient(
     Exec const& exec, LinearOperator<Scalar, Exec> const& A, BView const& B, XView const& X,
@@ -281,9 +281,9 @@ CgReport<real_t<Scalar>> conjugate_gradient(
 ///   4. S = M^-1 W + S zeta^H, Sigma = zeta Sigma
 ///
 /// 2 synchronizations an iteration, 2 to 5 more in the rare step that orthonormalizes again. Where
-/// K is not positive definite, one more product tells an indefinite A from a singular one and from
-/// lost conjugacy; pseudo-block then finds the columns it concerns. A that is not Hermitian is
-/// refused in the first step.
+/// K is not positive definite, one more product distinguishes an indefinite A from a singular one
+/// and from lost conjugacy; pseudo-block then finds the columns it concerns. A that is not
+/// Hermitian is refused in the first step.
 ///
 /// Sources: O'Leary 1980, doi:10.1016/0024-3795(80)90247-5 (block conjugate gradients); Dubrulle
 /// 2001, ETNA 12, 216-233 (the residual kept orthonormal); Tichy, Meurant and Simonova 2025,

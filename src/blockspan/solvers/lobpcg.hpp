@@ -18,7 +18,7 @@ enum class Which { smallest, largest };
 /// When a pair counts as converged; r = A x - lambda B x.
 enum class Criterion {
   digits,  ///< `backward`, and LobpcgOptions::digits decimal digits of lambda are certain, or it is
-           ///< zero as far as the arithmetic can tell
+           ///< zero as far as the arithmetic shows
   backward,  ///< ||r|| <= tol (||A|| + |lambda| ||B||) ||x||: the pair is exact for a nearby
              ///< problem
   relative,  ///< ||r|| <= tol |lambda| ||B x||: digits of lambda itself, where the arithmetic
@@ -27,7 +27,7 @@ enum class Criterion {
 
 /// How the pairs are found.
 enum class SolvePath {
-  automatic,  ///< dense where that is predicted to take less than 200 iterations do (60 with a
+  automatic,  ///< dense where that is predicted to cost less than 200 iterations do (60 with a
               ///< preconditioner other than Jacobi, 10 with a factorization), and no more than the
               ///< time limit; iterative until it has cost what the dense solve would, then dense,
               ///< memory permitting
@@ -117,7 +117,7 @@ struct LobpcgOptions {
   /// resumed on another number of ranks.
   std::string resume = {};
   bool certify = false;  ///< fill in LobpcgReport::certificate
-  /// A number that no eigenvalue of B is below, for `certify`; 0: none is known.
+  /// A lower bound of the eigenvalues of B, for `certify`; 0: none is known.
   Real mass_lower_bound = 0;
   /// Fence after each phase, so that LobpcgSeconds is right on asynchronous backends too; without
   /// it a phase is charged with the work it waits for. Costs some microseconds a phase.

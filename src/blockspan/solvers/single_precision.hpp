@@ -100,7 +100,7 @@ class SinglePrecision final : public CorrectionSolver<Scalar, Exec> {
   Real factor_, reduction_;
 };
 
-/// A matrix in single precision as SinglePrecision takes it.
+/// A matrix in single precision, for SinglePrecision.
 template <class Scalar, class Exec, class Offset = int>
 struct SinglePrecisionMatrix {
   MatrixOperator<single_t<Scalar>, Exec, Offset> op;  ///< factor A

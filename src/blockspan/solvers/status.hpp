@@ -9,7 +9,7 @@ namespace blockspan {
 enum class Status {
   converged,            ///< every test asked for holds, verified from the operators themselves
   zero_rhs,             ///< (column) b = 0, so x = 0: success
-  zero_eigenvalue,      ///< (pair) zero as far as the arithmetic can tell: success
+  zero_eigenvalue,      ///< (pair) zero as far as the arithmetic shows: success
   attainable_limit,     ///< as accurate as the arithmetic allows, but above the tolerance: ask for
                         ///< less
   max_iterations,       ///< raise max_iterations, or precondition better
@@ -23,7 +23,7 @@ enum class Status {
   mass_singular,  ///< B is singular, and too few eigenvalues are finite (or none can be had): ask
                   ///< for fewer, or take the massless unknowns out
   stopped_by_monitor,  ///< the caller's monitor asked to stop
-  out_of_range,        ///< (column) the numbers of the format do not hold the solution to the
+  out_of_range,        ///< (column) the format does not hold the solution to the
                        ///< tolerance: scale A or b
   nonfinite_rhs,       ///< (column) b has NaN or Inf; x is left as it was given
   negative_curvature,  ///< p^H A p < 0 for some p: A is not positive definite, CG does not apply

@@ -23,7 +23,7 @@ inline int bits_to_hold(std::int64_t count, int most) {
   return bits;
 }
 
-/// Division of n, 0 <= n < most, by a number that is known before a loop. While most is at most
+/// Division of n, 0 <= n < most, by a divisor that is known before a loop. While most is at most
 /// 2^31 it is a multiplication: floor(n / d) = floor(n m / 2^(31 + s)) with 2^s at or above d and
 /// m = ceil(2^(31 + s) / d) (Granlund and Montgomery 1994, doi:10.1145/178243.178249).
 class Divisor {

@@ -22,7 +22,7 @@ struct MemoryRequest {
   std::vector<std::size_t> extents;
   std::size_t element_bytes;
 
-  /// Their number; none if no memory can have that number.
+  /// Their count; none if no memory can have so many.
   std::optional<std::size_t> bytes() const;
 
   /// The view that `make` allocates, or an Error.

@@ -13,7 +13,7 @@ namespace blockspan::operators {
 
 // Defined in matrix_measures_impl.hpp, compiled once per backend, scalar and offset.
 
-/// What one pass over the rows tells; NaN if an entry is NaN, zeros without rows.
+/// Bounds from one pass over the rows; NaN if an entry is NaN, zeros without rows.
 template <class Real>
 struct RowBounds {
   Real norm = 0;    ///< above the inf-norm, the largest row sum of |a_ij|

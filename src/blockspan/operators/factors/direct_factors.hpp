@@ -17,7 +17,7 @@ enum class DirectUse {
 struct DirectOptions {
   DirectUse use = DirectUse::solve;
   double shift = 0;               ///< the factors are those of A + shift M
-  std::int64_t memory_limit = 0;  ///< bytes that the factors may take; 0: what is free
+  std::int64_t memory_limit = 0;  ///< the most bytes of the factors; 0: what is free
 };
 
 /// What was factored: A + (shift + mass_shift) M + diagonal_shift D, D: powers of two near |a_ii|.
@@ -26,7 +26,7 @@ struct DirectReport {
   double diagonal_shift = 0;         ///< a power of two; 0: not needed
   std::int64_t negative_pivots = 0;  ///< of A + shift M: the eigenvalues of (A, M) below -shift
   std::int64_t null_pivots = 0;      ///< `solve` only: unknowns that were pinned
-  std::int64_t factor_entries = 0;   ///< real numbers in the factors
+  std::int64_t factor_entries = 0;   ///< reals in the factors
   double fill = 0;                   ///< the same over those of one triangle of A
   std::int64_t bytes = 0;            ///< of the factors and their work space, in whole megabytes
   int factorizations = 0;            ///< tried
@@ -61,7 +61,7 @@ class DirectFactors {
   /// Values of the same pattern.
   void refresh(HostHermitian const& A);
 
-  /// Overwrites B, n x columns of `parts` numbers each and column-major.
+  /// Overwrites B, n x columns of `parts` reals each and column-major.
   void solve(double* B, std::int64_t columns) const;
 
   int rows() const;

@@ -14,9 +14,9 @@ namespace blockspan::operators {
 //
 // Blocks of b <= 8 consecutive rows are stored row by row: entry (i, c) of the matrix's row i and
 // column c of its block is stored at i b + c. The last block may have fewer rows; its rows still
-// have room for b numbers.
+// have room for b scalars.
 
-/// What went wrong in which blocks; row numbers are the first rows of blocks, -1: in none.
+/// What went wrong in which blocks; rows are the first ones of blocks, -1: none.
 struct BlockFaults {
   std::int64_t not_finite_row = -1;
   std::int64_t indefinite_row = -1;  ///< not positive definite to working precision

@@ -84,7 +84,7 @@ class TileCounter {
   std::array<std::int64_t, largest + 1> areas_{};
 };
 
-/// `count` numbers of the device from `first` on.
+/// `count` values of the device from `first` on.
 template <class Exec, class T>
 std::vector<T> fetched(Exec const& exec, T const* first, std::int64_t count) {
   std::vector<T> numbers(static_cast<std::size_t>(count));

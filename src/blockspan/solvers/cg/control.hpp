@@ -35,7 +35,7 @@ struct CgCycle {
   std::vector<Real> goals;   ///< for ||r_j|| / scale
   int limit = 0;             ///< steps of this cycle
   bool first = false;        ///< of the group
-  /// Whether the leading columns of the residual block, by their number, have parts along null
+  /// Whether the leading columns of the residual block, by their count, have parts along null
   /// vectors of A. Called where residuals stagnate; null: not to be called.
   std::function<bool(int)> outside;
 

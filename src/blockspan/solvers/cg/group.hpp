@@ -35,7 +35,7 @@ struct CgTools {
   CgControl<Scalar, Exec>& control;
   CgBlocks<Scalar, Exec> blocks;
   NullSpace<Scalar, Exec> null_space;  ///< as far as it is known
-  int looked_after = -1;               ///< the iterations before the last look at A's entries
+  int last_entry_search = -1;          ///< iterations before the last search in A's entries
 
  private:
   int most_;
@@ -85,7 +85,7 @@ class CgGroup {
       run_cycle();
       verify();
       if (null_space().count() > 0 && !null_space().given()) note_parts();
-      if (suspicious_) search();
+      if (singular_suspected_) search();
       judge();
     }
     finish();
@@ -169,7 +169,7 @@ class CgGroup {
 
   NullSpace<Scalar, Exec>& null_space() { return tools_.null_space; }
 
-  /// R without its part in the null space, whose sizes go to parts_; sums of squares.
+  /// R without its part in the null space, whose sizes go to null_parts_; sums of squares.
   std::vector<Real> project_residuals();
 
   /// Measures the parts of the open residuals (in units) in the null space. A column is
@@ -183,7 +183,7 @@ class CgGroup {
 
   bool find_null_vectors();
 
-  /// Whether the curvature of all columns of Z is zero, as far as twice the precision tells; where
+  /// Whether the curvature of all columns of Z is zero, as far as twice the precision shows; where
   /// A does not know its entries, nothing speaks against it.
   bool vanishes(View const& Z);
 
@@ -197,7 +197,7 @@ class CgGroup {
 
   /// Whether the leading `columns` of the residual block of a cycle have parts along null vectors
   /// that a search in the entries of A finds only now.
-  bool parts_seen_now(int columns);
+  bool null_parts_appeared(int columns);
 
   /// ||b||, and R from the start; a start worse than zero becomes zero.
   void first_residuals() {
@@ -296,9 +296,9 @@ class CgGroup {
       return column.failure.value_or(Status::operator_not_finite);
     if (column.failure) return column.failure;
     bool const slow = !(column.residual <= Limits::progress * before);
-    if (completed_ >= 2 && slow) return hopeless_.value_or(Status::attainable_limit);
+    if (completed_ >= 2 && slow) return fallback_status_.value_or(Status::attainable_limit);
     if (control_.stopped()) return control_.stopped();
-    if (capped_) return hopeless_;
+    if (hit_iteration_cap_) return fallback_status_;
     if (control_.cycle() - inner_cycles_ >= options_.max_cycles) return Status::max_iterations;
     return std::nullopt;
   }
@@ -331,14 +331,14 @@ class CgGroup {
   void after_block(CgCycle<Real> const& cycle, BlockCg<Scalar, Exec> const& method);
   void after_pseudo_block(CgCycle<Real> const& cycle, PseudoBlockCg<Scalar, Exec> const& method);
 
-  /// On with pseudo-block. `hopeless`: the status of columns that it cannot finish in twenty times
-  /// the steps so far (it never needed more than fifteen times those of the block).
-  void switch_to_pseudo_block(std::optional<Status> hopeless, std::string const& why);
+  /// On with pseudo-block. `fallback_status`: the status of columns that it cannot finish in twenty
+  /// times the steps so far (it never needed more than fifteen times those of the block).
+  void switch_to_pseudo_block(std::optional<Status> fallback_status, std::string const& why);
 
   /// The best iterates, zeros, and backward errors.
   void finish();
 
-  /// X in its own units; columns whose solution the numbers of the format do not hold are
+  /// X in its own units; columns whose solution the format does not hold are
   /// Status::out_of_range. sizes: of X in the units of B.
   void leave_units(std::vector<ScaledSize> const& sizes);
 
@@ -354,15 +354,15 @@ class CgGroup {
   std::vector<Real> norms_;  ///< ||b_j|| in units
   std::vector<int> all_, open_, zero_;
   std::vector<Real> scales_, numbers_;
-  std::optional<Status> hopeless_;
+  std::optional<Status> fallback_status_;
   int switched_limit_ = 0;
-  bool capped_ = false;
+  bool hit_iteration_cap_ = false;
   int completed_ = 0, conjugacy_lost_ = 0;
   bool not_hermitian_ = false;
-  bool suspicious_ = false;  ///< the last cycle met a singular A
-  int searches_ = 0;         ///< for vectors that it maps to zero
-  bool seen_now_ = false;    ///< the last cycle ended because of parts along such vectors
-  std::vector<Real> parts_;  ///< of the open columns along the null space, in units
+  bool singular_suspected_ = false;    ///< the last cycle met a singular A
+  int searches_ = 0;                   ///< for vectors that it maps to zero
+  bool stopped_by_null_part_ = false;  ///< the last cycle ended because of parts along such vectors
+  std::vector<Real> null_parts_;       ///< of the open columns along the null space, in units
   std::optional<InnerCycle<Scalar, Exec>> inner_;  ///< until columns need the working precision
   int inner_cycles_ = 0;
   std::vector<int> deferred_;  ///< open columns that wait for the working precision

@@ -21,10 +21,10 @@ void CgGroup<Scalar, Exec>::run_cycle() {
   cycle.scales = scales_;
   for (std::size_t c = 0; c < open_.size(); ++c)
     cycle.goals.push_back(Limits::margin * columns_[open_[c]].reachable_goal() / scales_[c]);
-  cycle.limit = hopeless_ ? switched_limit_ : std::numeric_limits<int>::max();
+  cycle.limit = fallback_status_ ? switched_limit_ : std::numeric_limits<int>::max();
   cycle.first = control_.cycle() == 1;
   if (control_.may_search() && !null_space().given())
-    cycle.outside = [&](int columns) { return parts_seen_now(columns); };
+    cycle.outside = [&](int columns) { return null_parts_appeared(columns); };
   bool const alone = options_.method == CgMethod::automatic && open_.size() == 1;
   if (inner_) {
     bool const block = block_ && !alone;
@@ -52,7 +52,7 @@ void CgGroup<Scalar, Exec>::run_cycle() {
     Status const outcome = not_hermitian_ ? Status::operator_not_hermitian : cycle.outcome[c];
     bool const failed = outcome != Status::converged && outcome != Status::not_converged;
     columns_[open_[c]].failure = failed ? std::optional(outcome) : std::nullopt;
-    suspicious_ = suspicious_ || outcome == Status::singular;
+    singular_suspected_ = singular_suspected_ || outcome == Status::singular;
   }
 }
 
@@ -72,7 +72,7 @@ void CgGroup<Scalar, Exec>::after_block(CgCycle<Real> const& cycle,
                              "A is indefinite, and only single columns can tell which are hit");
       return;
     case CycleEnd::singular:
-      suspicious_ = true;
+      singular_suspected_ = true;
       return;
     case CycleEnd::conjugacy_lost:
       if (++conjugacy_lost_ >= 2)
@@ -98,15 +98,15 @@ void CgGroup<Scalar, Exec>::after_pseudo_block(CgCycle<Real> const& cycle,
     report.indefinite = true;
     report.curvature = std::min(report.curvature, method.least_curvature());
   }
-  capped_ = cycle.end == CycleEnd::stopped && hopeless_.has_value();
+  hit_iteration_cap_ = cycle.end == CycleEnd::stopped && fallback_status_.has_value();
   ++completed_;
 }
 
 template <class Scalar, class Exec>
-void CgGroup<Scalar, Exec>::switch_to_pseudo_block(std::optional<Status> hopeless,
+void CgGroup<Scalar, Exec>::switch_to_pseudo_block(std::optional<Status> fallback_status,
                                                    std::string const& why) {
   block_ = false;
-  hopeless_ = hopeless;
+  fallback_status_ = fallback_status;
   switched_limit_ = 20 * control_.group_iterations() + 100;
   if (block_ran_) switched_ = why;
 }
@@ -213,7 +213,7 @@ void CgGroup<Scalar, Exec>::leave_units(std::vector<ScaledSize> const& sizes) {
     Real const unit = columns_[j].unit;
     units.push_back(unit);
     int const exponent = sizes[j].exponent + std::ilogb(unit);
-    // twice the digits above the least number: no residual sees what is rounded there
+    // twice the digits above the least positive value: no residual sees what is rounded there
     bool const held =
         exponent < Format::max_exponent - 2 && exponent > Format::min_exponent + 2 * Format::digits;
     if (held || sizes[j].value == 0) continue;

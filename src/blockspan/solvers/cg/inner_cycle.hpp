@@ -11,7 +11,7 @@
 
 namespace blockspan::krylov {
 
-/// Cycles that leave A E = R to a CorrectionSolver: bounds what they may cost, and tells the
+/// Cycles that leave A E = R to a CorrectionSolver: bounds what they may cost, and says to the
 /// control of every iteration. The outcome of all columns is open; the true residual decides.
 template <class Scalar, class Exec>
 class InnerCycle {

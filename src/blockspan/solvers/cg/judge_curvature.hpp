@@ -16,7 +16,7 @@
 
 namespace blockspan::krylov {
 
-/// What a direction tells of A.
+/// What a direction shows of A.
 template <class Real>
 struct CurvatureVerdict {
   /// negative_curvature: A is not positive semidefinite; singular: the curvature is zero up to

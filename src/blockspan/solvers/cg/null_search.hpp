@@ -85,7 +85,7 @@ template <class Scalar, class Exec>
 auto CgGroup<Scalar, Exec>::project_residuals() -> std::vector<Real> {
   int const width = static_cast<int>(open_.size());
   auto const R = tools_.blocks.residual(width);
-  parts_ = null_space().parts(problem_, R);
+  null_parts_ = null_space().parts(problem_, R);
   null_space().project_out(problem_, R);
   numbers_.assign(static_cast<std::size_t>(width), Real(1));
   ScaledSquares<Scalar> const terms{block_ref<Exec>(R), problem_.on_device(numbers_)};
@@ -95,11 +95,12 @@ auto CgGroup<Scalar, Exec>::project_residuals() -> std::vector<Real> {
 template <class Scalar, class Exec>
 void CgGroup<Scalar, Exec>::note_parts() {
   if (!null_space().given())
-    parts_ = null_space().parts(problem_, tools_.blocks.residual(static_cast<int>(open_.size())));
+    null_parts_ =
+        null_space().parts(problem_, tools_.blocks.residual(static_cast<int>(open_.size())));
   for (std::size_t c = 0; c < open_.size(); ++c) {
     int const j = open_[c];
     auto& column = columns_[j];
-    Real const part = parts_[c];
+    Real const part = null_parts_[c];
     if (null_space().given()) {
       Real const whole = std::hypot(part, norms_[j]);
       report(j).outside = part / whole;
@@ -119,8 +120,8 @@ void CgGroup<Scalar, Exec>::note_parts() {
 
 template <class Scalar, class Exec>
 void CgGroup<Scalar, Exec>::search() {
-  suspicious_ = false;
-  bool const seen = std::exchange(seen_now_, false);
+  singular_suspected_ = false;
+  bool const seen = std::exchange(stopped_by_null_part_, false);
   bool const known = std::all_of(open_.begin(), open_.end(), [&](int j) {
     return columns_[j].failure == Status::inconsistent;
   });
@@ -167,7 +168,7 @@ bool CgGroup<Scalar, Exec>::find_null_vectors() {
   return true;
 }
 
-/// z^H A z is more accurate than A z and z: twice as many digits tell null vectors from those of an
+/// z^H A z is more accurate than A z and z: twice the digits separate null vectors from those of an
 /// eigenvalue that is smaller than any rounding error.
 template <class Scalar, class Exec>
 bool CgGroup<Scalar, Exec>::vanishes(View const& Z) {
@@ -192,8 +193,8 @@ template <class Scalar, class Exec>
 bool CgGroup<Scalar, Exec>::look_at_entries() {
   if (!control_.may_search() || null_space().given()) return false;
   int const steps = control_.group_iterations();
-  if (tools_.looked_after >= 0 && steps < 2 * tools_.looked_after + 50) return false;
-  tools_.looked_after = steps;
+  if (tools_.last_entry_search >= 0 && steps < 2 * tools_.last_entry_search + 50) return false;
+  tools_.last_entry_search = steps;
   std::int64_t const work = Limits::work_of_entry * *problem_.facts_of_a().work;
   std::int64_t const allowed =
       (steps + Limits::look) *
@@ -210,14 +211,14 @@ bool CgGroup<Scalar, Exec>::look_at_entries() {
 }
 
 template <class Scalar, class Exec>
-bool CgGroup<Scalar, Exec>::parts_seen_now(int columns) {
+bool CgGroup<Scalar, Exec>::null_parts_appeared(int columns) {
   if (!look_at_entries()) return false;
   auto const R = tools_.blocks.residual(columns);
   auto const parts = null_space().parts(problem_, R);
   auto const lengths = problem_.norms(R);
   for (int c = 0; c < columns; ++c)
-    seen_now_ = seen_now_ || parts[c] > std::sqrt(Limits::u) * lengths[c];
-  return seen_now_;
+    stopped_by_null_part_ = stopped_by_null_part_ || parts[c] > std::sqrt(Limits::u) * lengths[c];
+  return stopped_by_null_part_;
 }
 
 template <class Scalar, class Exec>

@@ -15,7 +15,7 @@
 
 namespace blockspan::krylov {
 
-/// Changes the sign of some rows, by their number.
+/// Changes the sign of some rows, by their index.
 template <class Scalar>
 struct FlipRows {
   BlockRef<Scalar const> from;

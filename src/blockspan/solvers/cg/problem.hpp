@@ -131,13 +131,13 @@ class CgProblem : public SolverProblem<Scalar, Exec> {
            (!general() || facts_of_t_.replayable);
   }
 
-  /// Whether A is Hermitian as far as two random vectors can tell: one product, in the first call.
+  /// Whether A is Hermitian as far as two random vectors show: one product, in the first call.
   bool hermitian() {
     if (!hermitian_) hermitian_ = looks_hermitian();
     return *hermitian_;
   }
 
-  /// The host waits for numbers.
+  /// The host waits for values.
   void synchronize(char const* why) {
     exec.fence(why);
     ++counters.synchronizations;
@@ -226,7 +226,8 @@ class CgProblem : public SolverProblem<Scalar, Exec> {
 };
 
 /// The four blocks of n x k that both methods work in, as memory without a fixed width: the rows of
-/// a narrower block are contiguous. `spare` is free between iterations and takes what is gathered.
+/// a narrower block are contiguous. `spare` is free between iterations; columns are gathered into
+/// it.
 template <class Scalar, class Exec>
 class CgBlocks {
  public:

@@ -26,12 +26,12 @@ struct TrueResidualTerms {
 
   BlockRef<Scalar const> B, Q;
   BlockRef<Scalar> R;
-  Real const* numbers;  ///< columns (exact as reals), 1 / units, with_product
+  Real const* values;  ///< columns (exact as reals), 1 / units, with_product
 
   KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, std::int64_t c, Real* terms) const {
     std::int64_t const width = R.columns;
-    Scalar r = B(i, static_cast<std::int64_t>(numbers[c])) * numbers[width + c];
-    if (numbers[2 * width + c] != Real(0)) r -= Q(i, c);
+    Scalar r = B(i, static_cast<std::int64_t>(values[c])) * values[width + c];
+    if (values[2 * width + c] != Real(0)) r -= Q(i, c);
     R(i, c) = r;
     terms[0] = squared_magnitude(r);
   }
@@ -59,15 +59,15 @@ struct AddCorrection {
 
   BlockRef<Scalar const> E;
   BlockRef<Scalar> X, best;
-  Real const* numbers;  ///< columns, scales, fresh, save
+  Real const* values;  ///< columns, scales, fresh, save
 
   KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, std::int64_t c) const {
     std::int64_t const width = E.columns;
-    auto const j = static_cast<std::int64_t>(numbers[c]);
+    auto const j = static_cast<std::int64_t>(values[c]);
     Scalar& x = X(i, j);
-    if (numbers[3 * width + c] != Real(0)) best(i, j) = x;
-    Scalar const e = E(i, c) * numbers[width + c];
-    x = numbers[2 * width + c] != Real(0) ? e : x + e;
+    if (values[3 * width + c] != Real(0)) best(i, j) = x;
+    Scalar const e = E(i, c) * values[width + c];
+    x = values[2 * width + c] != Real(0) ? e : x + e;
   }
 };
 
@@ -87,11 +87,11 @@ struct PutColumns {
 template <class Scalar>
 struct ScaleSome {
   BlockRef<Scalar> X;
-  real_t<Scalar> const* numbers;  ///< columns, then factors
+  real_t<Scalar> const* values;  ///< columns, then factors
   std::int64_t width;
 
   KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, std::int64_t c) const {
-    X(i, static_cast<std::int64_t>(numbers[c])) *= numbers[width + c];
+    X(i, static_cast<std::int64_t>(values[c])) *= values[width + c];
   }
 };
 
@@ -102,16 +102,16 @@ struct RestoreColumns {
 
   BlockRef<Scalar const> from;
   BlockRef<Scalar> X;
-  Real const* numbers;  ///< columns, then 1 where zero is wanted
+  Real const* values;  ///< columns, then 1 where zero is wanted
   std::int64_t width;
 
   KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, std::int64_t c) const {
-    auto const j = static_cast<std::int64_t>(numbers[c]);
-    X(i, j) = numbers[width + c] != Real(0) ? Scalar(0) : from(i, j);
+    auto const j = static_cast<std::int64_t>(values[c]);
+    X(i, j) = values[width + c] != Real(0) ? Scalar(0) : from(i, j);
   }
 };
 
-/// The exponent of a power of two near a positive number whose inverse is finite too.
+/// The exponent of a power of two near a positive value whose inverse is finite too.
 template <class Real>
 int exponent_near(Real value) {
   constexpr int range = std::numeric_limits<Real>::max_exponent - 3;
@@ -172,17 +172,17 @@ class CgSolution {
 
   /// x_j *= factors[c] with j = columns[c], but for those that are zero.
   void scale(std::vector<int> const& columns, std::vector<Real> const& factors) {
-    numbers_.clear();
+    values_.clear();
     for (int const j : columns)
-      if (!zero_[j]) numbers_.push_back(static_cast<Real>(j));
-    auto const count = static_cast<std::int64_t>(numbers_.size());
+      if (!zero_[j]) values_.push_back(static_cast<Real>(j));
+    auto const count = static_cast<std::int64_t>(values_.size());
     if (count == 0) return;
     for (std::size_t c = 0; c < columns.size(); ++c)
-      if (!zero_[columns[c]]) numbers_.push_back(factors[c]);
+      if (!zero_[columns[c]]) values_.push_back(factors[c]);
     auto const target = column_range(x_, 0, count);
     for_each_entry(problem_.exec, "Blockspan::cg::units", target,
-                   ScaleSome<Scalar>{x_, problem_.on_device(numbers_), count});
-    problem_.synchronize("Blockspan::cg: numbers of the host");
+                   ScaleSome<Scalar>{x_, problem_.on_device(values_), count});
+    problem_.synchronize("Blockspan::cg: values of the host");
   }
 
   /// The columns, side by side. Those that are zero get what X holds: not to be used.
@@ -193,23 +193,23 @@ class CgSolution {
 
   /// What gather() brought, changed, as the columns again.
   void put_back(std::vector<int> const& columns, View const& from) {
-    numbers_.assign(columns.begin(), columns.end());
+    values_.assign(columns.begin(), columns.end());
     auto const source = block_ref<Exec>(from);
     for_each_entry(problem_.exec, "Blockspan::cg::put_back", source,
-                   PutColumns<Scalar>{source, x_, problem_.on_device(numbers_)});
-    problem_.synchronize("Blockspan::cg: numbers of the host");
+                   PutColumns<Scalar>{source, x_, problem_.on_device(values_)});
+    problem_.synchronize("Blockspan::cg: values of the host");
   }
 
   /// x_j += e_c scales[c] with j = columns[c].
   void add(View const& E, std::vector<int> const& columns, std::vector<Real> const& scales) {
     if (columns.empty()) return;
     bool any = false;
-    numbers_.assign(columns.begin(), columns.end());
-    numbers_.insert(numbers_.end(), scales.begin(), scales.end());
-    for (int const j : columns) numbers_.push_back(zero_[j] ? 1 : 0);
+    values_.assign(columns.begin(), columns.end());
+    values_.insert(values_.end(), scales.begin(), scales.end());
+    for (int const j : columns) values_.push_back(zero_[j] ? 1 : 0);
     for (int const j : columns) {
       bool const save = best_here_[j] && !zero_[j];
-      numbers_.push_back(save ? 1 : 0);
+      values_.push_back(save ? 1 : 0);
       any = any || save;
       if (best_here_[j]) best_zero_[j] = zero_[j];
       best_here_[j] = zero_[j] = false;
@@ -219,35 +219,35 @@ class CgSolution {
     auto const e = block_ref<Exec>(E);
     for_each_entry(
         problem_.exec, "Blockspan::cg::add_correction", e,
-        AddCorrection<Scalar>{e, x_, block_ref<Exec>(best_), problem_.on_device(numbers_)});
-    problem_.synchronize("Blockspan::cg: numbers of the host");
+        AddCorrection<Scalar>{e, x_, block_ref<Exec>(best_), problem_.on_device(values_)});
+    problem_.synchronize("Blockspan::cg: values of the host");
   }
 
   /// Brings back the best iterates of these columns.
   void restore(std::vector<int> const& columns) {
-    numbers_.clear();
+    values_.clear();
     for (int const j : columns)
-      if (!best_here_[j] || zero_[j]) numbers_.push_back(static_cast<Real>(j));
-    auto const count = static_cast<std::int64_t>(numbers_.size());
+      if (!best_here_[j] || zero_[j]) values_.push_back(static_cast<Real>(j));
+    auto const count = static_cast<std::int64_t>(values_.size());
     if (count == 0) return;
     for (std::int64_t c = 0; c < count; ++c) {
-      auto const j = static_cast<std::size_t>(numbers_[c]);
+      auto const j = static_cast<std::size_t>(values_[c]);
       if (!best_here_[j]) zero_[j] = best_zero_[j];
       best_here_[j] = true;
-      numbers_.push_back(zero_[j] ? 1 : 0);
+      values_.push_back(zero_[j] ? 1 : 0);
     }
     auto const target = column_range(x_, 0, count);
     for_each_entry(
         problem_.exec, "Blockspan::cg::restore", target,
-        RestoreColumns<Scalar>{block_ref<Exec>(best_), x_, problem_.on_device(numbers_), count});
-    problem_.synchronize("Blockspan::cg: numbers of the host");
+        RestoreColumns<Scalar>{block_ref<Exec>(best_), x_, problem_.on_device(values_), count});
+    problem_.synchronize("Blockspan::cg: values of the host");
   }
 
  private:
   CgProblem<Scalar, Exec>& problem_;
   BlockRef<Scalar> x_;
   View best_;
-  std::vector<Real> numbers_;
+  std::vector<Real> values_;
   std::vector<bool> zero_, best_here_, best_zero_;
 };
 

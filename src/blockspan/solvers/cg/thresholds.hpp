@@ -25,7 +25,8 @@ struct CgThresholds {
   static constexpr Real inner_margin = static_cast<Real>(0.5);
   /// (single reduction) A predicted r^H M^-1 r below this part of the last one has cancelled.
   static constexpr Real cancelled = pick(1e-6, 1e-3);
-  /// Largest condition number of a one-step Gram matrix that a plain Cholesky factor serves.
+  /// Largest condition number of a one-step Gram matrix for which a plain Cholesky factor is
+  /// enough.
   static constexpr Real condition = pick(1e8, 3e3);
   /// A smallest eigenvalue below minus this times the largest: M^-1 is not positive definite.
   static constexpr Real indefinite = pick(1e-10, 1e-4);
@@ -45,8 +46,8 @@ struct CgThresholds {
   static constexpr Real refined = 10;
   /// A part of b below this is no part at all: rounding errors of a sum of its entries.
   static constexpr Real no_part = 100 * u;
-  /// A search in the entries of A may take the time of `look` iterations, and of those so far; an
-  /// iteration takes that of `work_of_entry` multiplications an entry (two cores, 5 to 27 entries a
+  /// A search in the entries of A may cost as much as `look` iterations, and of those so far; an
+  /// iteration costs `work_of_entry` multiplications an entry (two cores, 5 to 27 entries a
   /// row).
   static constexpr std::int64_t look = 50;
   static constexpr std::int64_t work_of_entry = 8;
@@ -62,9 +63,9 @@ struct CgThresholds {
   /// to 10 (1.3 to 1.9), elasticity 7.7 to 8.5 (2.0).
   static constexpr Real no_gain = static_cast<Real>(2.3);
   static constexpr Real no_gain_at_most = static_cast<Real>(0.35);
-  /// (automatic) Blocks of fewer numbers on a device go column by column: the host works in every
+  /// (automatic) Blocks of fewer scalars on a device go column by column: the host works in every
   /// step of the block method. One H200, 10,648 rows, 8 columns: 0.124 ms a step as a block, 0.06
-  /// column by column; from 5e5 numbers on at most 2.5 times as much, which a median block gains.
+  /// column by column; from 5e5 scalars on at most 2.5 times as much, which a median block gains.
   static constexpr std::int64_t small_on_device = 500000;
 };
 

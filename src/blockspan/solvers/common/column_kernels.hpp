@@ -10,7 +10,7 @@
 
 namespace blockspan::solvers {
 
-// Passes over tall row-major blocks that produce a few numbers per column, in one read of the
+// Passes over tall row-major blocks that produce a few scalars per column, in one read of the
 // blocks (Terms of blocks/column_sums.hpp).
 
 /// Residuals of Ritz pairs: r = sign A x - theta B x, and W = D R with a diagonal D (null: the
@@ -19,7 +19,7 @@ namespace blockspan::solvers {
 template <class Scalar, bool pencil>
 struct ResidualTerms {
   using Real = real_t<Scalar>;
-  // each number takes registers, and so rows in flight: five instead of three cost a third of a
+  // each sum needs registers, and so rows in flight: five instead of three cost a third of a
   // pass
   static constexpr int count = pencil ? 5 : 3;
 

@@ -42,10 +42,10 @@ template <class Scalar>
 struct SelectScaled {
   BlockRef<Scalar const> from;
   BlockRef<Scalar> to;
-  real_t<Scalar> const* numbers;  ///< factors, then columns (exact as reals)
+  real_t<Scalar> const* values;  ///< factors, then columns (exact as reals)
 
   KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, std::int64_t j) const {
-    to(i, j) = numbers[j] * from(i, static_cast<std::int64_t>(numbers[to.columns + j]));
+    to(i, j) = values[j] * from(i, static_cast<std::int64_t>(values[to.columns + j]));
   }
 };
 
@@ -93,12 +93,11 @@ class SolverProblem {
   /// A copy on the device, valid until the next call; `values` must live until the next fence.
   Real const* on_device(std::vector<Real> const& values) {
     std::size_t const count = values.size();
-    if (numbers_.extent(0) < count)
-      numbers_ = allocate<Numbers>(exec, "Blockspan::solvers::numbers", count);
-    Kokkos::deep_copy(exec,
-                      Kokkos::subview(numbers_, std::pair<std::size_t, std::size_t>(0, count)),
+    if (values_.extent(0) < count)
+      values_ = allocate<Values>(exec, "Blockspan::solvers::values", count);
+    Kokkos::deep_copy(exec, Kokkos::subview(values_, std::pair<std::size_t, std::size_t>(0, count)),
                       host_values(values));
-    return numbers_.data();
+    return values_.data();
   }
 
   /// to(:, j) = factors[j] from(:, columns[j]), to and from different blocks; no factors: ones.
@@ -138,8 +137,8 @@ class SolverProblem {
         weights_(facts_of_t_.row_weights.data()),
         time_phases_(time_phases) {}
 
-  using Numbers = Kokkos::View<Real*, Kokkos::Device<Exec, typename Exec::memory_space>>;
-  Numbers numbers_;
+  using Values = Kokkos::View<Real*, Kokkos::Device<Exec, typename Exec::memory_space>>;
+  Values values_;
   std::vector<Real> selection_;
 };
 

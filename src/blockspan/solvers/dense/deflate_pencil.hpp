@@ -152,7 +152,7 @@ class SingularMass {
 
   Matrix u_, v_, g_, s_, r_, z_;
   std::vector<Real> beta_, delta_;
-  std::vector<int> free_;  ///< numbers of the null vectors on which A is zero
+  std::vector<int> free_;  ///< indices of the null vectors on which A is zero
   int n_, null_, kept_, rank_ = 0;
   Real tolerance_;
   bool sound_ = false;

@@ -229,7 +229,7 @@ class DensePath {
     problem_.ranks().broadcast(std::span(&status, 1), 0);
     return status;
   }
-  /// Ranks that compute alike have the same numbers; others do not have to.
+  /// Ranks that compute alike have the same values; others do not have to.
   void take_first_rank(int order) {
     auto const& ranks = problem_.ranks();
     if (ranks.size() == 1) return;
@@ -361,7 +361,7 @@ class DensePath {
     report.certificate = certify(problem_, found_, theta_, norms, NoCoupling(), loss_,
                                  crude_rounding(problem_, theta_, norms), options_);
     auto& certificate = report.certificate;
-    // No pair is missing here: the bounds hold for the eigenvalue of that number.
+    // No pair is missing here: the bounds hold for the eigenvalue of that index.
     for (std::size_t j = 0; j < certificate.radius.size(); ++j) {
       certificate.radius[j] = std::min(certificate.radius[j], report.error_bounds[j]);
       certificate.gap_radius[j] = report.error_bounds[j];

@@ -32,7 +32,7 @@ namespace blockspan::eigen {
 /// Weinstein and Kato-Temple in the norm of B^-1, of the metric A + sigma B relative to lambda +
 /// sigma (Parlett, The Symmetric Eigenvalue Problem, 1998, doi:10.1137/1.9781611971163; for graded
 /// matrices Demmel and Veselic 1992, doi:10.1137/0613074). They hold for the eigenvalue of that
-/// number: the list of values is cut where two of them are further apart than rounding can move
+/// index: the list of values is cut where two of them are further apart than rounding can move
 /// them (Weyl), and what comes before the cut is complete. O(n^3) time.
 template <class Scalar>
 class DensePencil {
@@ -52,7 +52,7 @@ class DensePencil {
         tolerance_(tolerance),
         n_(pencil_.order()) {}
 
-  /// The `wanted` lowest finite pairs, or as many as there are (see count()). A status where there
+  /// The `wanted` lowest finite pairs, or all there are (see count()). A status where there
   /// is no answer: B not positive semidefinite, or LAPACK failed.
   std::optional<Status> solve(int wanted) {
     wanted_ = wanted;
@@ -66,7 +66,7 @@ class DensePencil {
     }
     if (by_mass && enough()) return std::nullopt;
     mass_definite_ = by_mass || !generalized();
-    if (!mass_definite_) guarded_ = n_;  // the other end tells whether B is semidefinite
+    if (!mass_definite_) guarded_ = n_;  // the other end shows whether B is semidefinite
     bool const found = shifts(by_mass) || by_mass;
     if (found && enough()) return std::nullopt;
     if (mass_definite_ && !graded(Real(0)) && found) graded(least_shift());
@@ -81,7 +81,8 @@ class DensePencil {
   std::vector<Real> const& noise() const { return best_.noise; }
   char const* method() const { return best_.method; }
   Real orthogonality_loss() const { return best_.loss; }  ///< max |X^H B X - I|
-  /// B is singular to working precision, with a vector that neither it nor A tells from zero.
+  /// B is singular to working precision, with a vector that neither it nor A distinguishes from
+  /// zero.
   bool doubtful() const { return best_.doubtful; }
   int infinite() const { return best_.infinite; }  ///< eigenvalues, where B is singular
   int undefined() const { return undefined_; }     ///< directions that A and B both annihilate
@@ -381,7 +382,7 @@ class DensePencil {
   int digits_;
   Real accuracy_, tolerance_;
   int n_, wanted_ = 0;
-  int guarded_ = 0;  ///< pairs computed: some beyond the wanted ones tell the gap after the last
+  int guarded_ = 0;  ///< pairs computed: some beyond the wanted ones give the gap after the last
   int cut_ = 0;      ///< pairs of the last list that were seen to be the lowest
   int undefined_ = 0;
   bool mass_definite_ = false;

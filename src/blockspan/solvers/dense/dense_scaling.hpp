@@ -9,7 +9,7 @@
 namespace blockspan::eigen {
 
 /// Exponents e of a symmetric scaling S = diag(2^e_i) that brings the diagonal of S A S near one:
-/// of B (in units of A) where A has a zero. Powers of two, so that no number is rounded. Empty
+/// of B (in units of A) where A has a zero. Powers of two, so that no entry is rounded. Empty
 /// where the diagonal spreads over less than 2^20. A scaling of this kind is within a factor n of
 /// the best possible one (van der Sluis 1969, doi:10.1007/BF02165096).
 template <class Real>

@@ -20,7 +20,7 @@ struct DensePairs {
   using Real = real_t<Scalar>;
   std::vector<Real> theta;
   std::vector<Real> bound;     ///< of |lambda_j - theta_j|
-  std::vector<Real> noise;     ///< values below cannot be told from zero
+  std::vector<Real> noise;     ///< values below are not distinguished from zero
   std::vector<Real> rounding;  ///< of the Rayleigh quotients
   std::vector<Real> backward;  ///< ||r|| / ((||A|| + |theta| ||B||) ||x||)
   SmallMatrix<Scalar> vectors;

@@ -63,7 +63,7 @@ bool DensePencil<Scalar>::graded(Real sigma) {
   return true;
 }
 
-/// Of each number the pair of the smaller bound.
+/// Of each index the pair of the smaller bound.
 template <class Scalar>
 auto DensePencil<Scalar>::merged(Pairs const& one, Pairs const& other) const -> Pairs {
   Pairs const& longer = one.theta.size() < other.theta.size() ? other : one;

@@ -33,7 +33,7 @@ std::optional<SignedFactor<Scalar>> signed_factor(SmallMatrix<Scalar> const& F) 
   auto const& G = result.columns;
   std::vector<int> left(n);  // rows without a pivot yet
   for (int i = 0; i < n; ++i) left[i] = i;
-  // a column of G from that of F, and what it takes from the rest
+  // a column of G from that of F, and what it subtracts from the rest
   auto const add_column = [&](std::vector<Scalar> const& g, int sign) {
     int const k = static_cast<int>(result.signs.size());
     for (int i = 0; i < n; ++i) G(i, k) = Scalar(0);
@@ -86,8 +86,8 @@ std::optional<SignedFactor<Scalar>> signed_factor(SmallMatrix<Scalar> const& F) 
 /// Orthogonal columns Y V, V^H J V = J, in place of Y, by plane rotations of pairs of columns,
 /// hyperbolic ones where their signs differ (Veselic 1993, doi:10.1007/BF01388691; definite J:
 /// one-sided Jacobi, Demmel and Veselic 1992, doi:10.1137/0613074). What is small along graded
-/// columns keeps its digits. False where numbers fail; whether the columns are orthogonal enough is
-/// for the caller to measure. O(n^3) a sweep.
+/// columns keeps its digits. False where the arithmetic fails; whether the columns are orthogonal
+/// enough is for the caller to measure. O(n^3) a sweep.
 template <class Scalar>
 bool orthogonalize_by_rotations(SmallMatrix<Scalar> const& Y, std::vector<int> const& signs) {
   using Real = real_t<Scalar>;

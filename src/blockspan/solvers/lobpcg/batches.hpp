@@ -27,7 +27,7 @@ void lock_columns(Subspace<Scalar, Exec>& space, int count) {
 }
 
 /// The next start of the block after its first `locked` columns were locked: the guards, the
-/// columns of `more` (at most as many as were locked), then random columns.
+/// columns of `more` (at most the locked count), then random columns.
 template <class Scalar, class Exec>
 void shift_guards(Subspace<Scalar, Exec>& space, int locked, Block<Scalar, Exec> const& more) {
   space.drop_directions();
@@ -149,7 +149,7 @@ SmallMatrix<Scalar> measure_locked(Subspace<Scalar, Exec>& space, int first,
 
 /// Rayleigh-Ritz on all deflated vectors from `first` on: what each batch left in the span of the
 /// others goes, and the values come in order. theta and norms are those of the resulting pairs.
-/// Overwrites the images in `basis`. A status if the numbers do not allow it.
+/// Overwrites the images in `basis`. A status if the arithmetic does not allow it.
 template <class Scalar, class Exec>
 std::optional<Status> settle(Subspace<Scalar, Exec>& space, int first,
                              std::vector<real_t<Scalar>>& theta, Residuals<real_t<Scalar>>& norms) {

@@ -126,7 +126,7 @@ class CheckpointReader {
     exec.fence("Blockspan::lobpcg: checkpoint");
   }
 
-  /// Sizes and places that a file tells are looked at before they are used, whoever made it. Throws
+  /// Sizes and places from a file are checked before they are used, whoever made it. Throws
   /// Error where `value` is not one of low to high.
   template <class T>
   void require_between(char const* what, T low, T value, T high) const {

@@ -78,7 +78,7 @@ void LobpcgSolver<Scalar, Exec>::visit(Archive& archive) {
   space_.basis.visit(archive, problem_.exec);
 }
 
-/// What the state tells of sizes and places.
+/// Sizes and places in the state.
 template <class Scalar, class Exec>
 void LobpcgSolver<Scalar, Exec>::require_sound(CheckpointReader const& reader) const {
   int const m = space_.m(), locked = static_cast<int>(locked_theta_.size());

@@ -107,7 +107,7 @@ void report_pairs(Problem<Scalar, Exec> const& problem, std::vector<real_t<Scala
   report_unknown(options.wanted, report);
 }
 
-/// Backward errors of the tolerance tell no more of pairs that may have been missed: where they
+/// Backward errors at the tolerance show no more of pairs that may have been missed: where they
 /// leave fewer than two digits, a bound is at least what they allow, of pairs that live on the
 /// smallest masses too.
 template <class Scalar, class Exec>
@@ -140,7 +140,7 @@ void allow_for_missed(LobpcgReport<Real>& report) {
 }
 
 /// Zeros of A that the iteration did not find are rounded as its norm lets them be: one of those
-/// has the number of a pair that is called zero.
+/// has the index of a pair that is called zero.
 template <class Scalar, class Exec>
 void allow_for_missed_zeros(Problem<Scalar, Exec> const& problem,
                             std::vector<real_t<Scalar>> const& theta,

@@ -141,7 +141,7 @@ class LobpcgSolver {
       quality_ = pair_qualities(problem_, space_.theta, norms_,
                                 crude_rounding(problem_, space_.theta, norms_), flow_.wanted);
     judge_pairs();
-    // The crude bounds are enough for most problems. Where they are not, or to tell zeros, the
+    // The crude bounds are enough for most problems. Where they are not, or to find zeros, the
     // sharp ones are worth a pass once the residuals are small.
     if (digits && residuals_are_small() && converged() < flow_.wanted) {
       quality_ = pair_qualities(problem_, space_.theta, norms_,
@@ -206,7 +206,7 @@ class LobpcgSolver {
     }
     bool const digits = options_.criterion == Criterion::digits && !probe_.running();
     if (digits && all_open_at_normwise_floor() && problem_.lift_mass()) {
-      again = true;  // another norm may tell more
+      again = true;  // another norm may show more
       return std::nullopt;
     }
     if (digits && all_open_at_floor()) {
@@ -215,7 +215,7 @@ class LobpcgSolver {
     }
     if (preconditioner_is_due()) {
       again = true;
-      if (preconditioner_harms(space_, flow_.wanted) && flow_.harms++ > 0) {
+      if (preconditioner_harms(space_, flow_.wanted) && flow_.preconditioner_strikes++ > 0) {
         problem_.drop_preconditioner();
         ++problem_.counters.preconditioner_dropped;
       }
@@ -239,8 +239,8 @@ class LobpcgSolver {
   bool preconditioner_is_due() {
     bool const due = problem_.preconditioned() && space_.theta[0] < 0 && !probe_.running() &&
                      (flow_.iteration == 4 || flow_.iteration == 8) &&
-                     flow_.checked != flow_.iteration;
-    if (due) flow_.checked = flow_.iteration;
+                     flow_.preconditioner_checked_at != flow_.iteration;
+    if (due) flow_.preconditioner_checked_at = flow_.iteration;
     return due;
   }
 
@@ -286,7 +286,7 @@ class LobpcgSolver {
     if (!space_.rayleigh_ritz(active)) return collapse();
     flow_.exact = false;
     flow_.ritz_vectors = true;
-    flow_.empty = flow_.collapses = 0;
+    flow_.consecutive_empty = flow_.collapses = 0;
     spent_ += model_.iteration(space_.m());
     ++flow_.iteration;
     return std::nullopt;
@@ -307,7 +307,7 @@ class LobpcgSolver {
     using Limits = Thresholds<Real>;
     // Where X is not a block of Ritz vectors, no drift can be seen.
     if (!flow_.ritz_vectors) space_.largest_x = std::numeric_limits<Real>::infinity();
-    bool fused = !flow_.careful && worst_backward() > Limits::fused_residual;
+    bool fused = !flow_.robust_only && worst_backward() > Limits::fused_residual;
     for (int const j : active) fused = fused && norms_.backward[j] > Limits::fused_residual;
     if (fused) {
       auto const outcome = extend_fused(space_);

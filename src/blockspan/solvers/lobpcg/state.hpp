@@ -25,23 +25,25 @@ template <class Real>
 struct LobpcgFlow {
   std::int64_t offered = 0, dropped = 0;  ///< directions since the last restart
   int iteration = 0, measured_iteration = -1, last_active = 0;
-  int idle_restarts = 0, failed_verifications = 0, recoveries = 0, collapses = 0, empty = 0;
-  int checked = -1, harms = 0;      ///< iteration of the last look at T, and how often it did harm
-  int guesses = 0, next_guess = 0;  ///< columns of X that are a start; the first not yet used
-  int wanted = 0;                   ///< pairs of this batch
-  Real tolerance = 0;               ///< of this batch
-  Real accuracy = 0;                ///< 10^-digits, of this batch
-  bool careful = false;             ///< a verification failed: robust path only
-  bool ritz_vectors = true;         ///< X diagonalizes A (not so just after the block was widened)
-  bool exact = false;               ///< the images are applications of the operators to this X
-  bool settled = false;             ///< the locked pairs are all, in order and measured
+  int idle_restarts = 0, failed_verifications = 0, recoveries = 0, collapses = 0;
+  int consecutive_empty = 0;           ///< extensions that left no direction
+  int preconditioner_checked_at = -1;  ///< the iteration that last judged T
+  int preconditioner_strikes = 0;      ///< how often it did harm
+  int guesses = 0, next_guess = 0;     ///< columns of X that are a start; the first not yet used
+  int wanted = 0;                      ///< pairs of this batch
+  Real tolerance = 0;                  ///< of this batch
+  Real accuracy = 0;                   ///< 10^-digits, of this batch
+  bool robust_only = false;            ///< a verification failed: robust path only
+  bool ritz_vectors = true;  ///< X diagonalizes A (not so just after the block was widened)
+  bool exact = false;        ///< the images are applications of the operators to this X
+  bool settled = false;      ///< the locked pairs are all, in order and measured
 
   /// A new batch: what was learnt about the last one does not hold.
   void begin_batch(int pairs) {
     wanted = pairs;
     offered = dropped = 0;
-    idle_restarts = failed_verifications = recoveries = collapses = empty = 0;
-    careful = exact = false;
+    idle_restarts = failed_verifications = recoveries = collapses = consecutive_empty = 0;
+    robust_only = exact = false;
     ritz_vectors = true;
   }
 };
@@ -51,7 +53,7 @@ struct CheckpointKey {
   std::int64_t rows;
   int scalar_bytes, complex, generalized, preconditioned;
   int wanted, columns, which, criterion, constraints;
-  double norm_bound;  ///< of A; NaN if A does not tell it
+  double norm_bound;  ///< of A; NaN: not known
 
   template <class Scalar, class Exec>
   static CheckpointKey of(Problem<Scalar, Exec> const& problem,

@@ -7,7 +7,7 @@
 #include <blockspan/solvers/lobpcg/solver.hpp>
 
 // What follows when all wanted pairs seem to be done, when the iteration stagnates, and when
-// numbers fail: then the solver tries again from what is left, a few times in a row.
+// arithmetic fails: then the solver tries again from what is left, a few times in a row.
 namespace blockspan::eigen {
 
 /// X and its images from the operators themselves; then success, a probe, or on with care.
@@ -19,7 +19,7 @@ std::optional<Status> LobpcgSolver<Scalar, Exec>::verify() {
   if (!measure()) return std::nullopt;
   stagnation_.begin_anew(flow_.iteration);
   if (converged() < flow_.wanted) {
-    flow_.careful = true;
+    flow_.robust_only = true;
     return ++flow_.failed_verifications > 5 ? end_short(Status::attainable_limit) : std::nullopt;
   }
   if (!may_probe()) return in_batches() ? lock_batch() : Status::converged;
@@ -96,7 +96,7 @@ std::optional<Status> LobpcgSolver<Scalar, Exec>::handle(Extension outcome) {
         probe_.end(space_.theta);
         return std::nullopt;
       }
-      if (++flow_.empty >= 2)
+      if (++flow_.consecutive_empty >= 2)
         return all_open_at_normwise_floor() ? Status::attainable_limit : Status::stagnated;
       ++problem_.counters.restarts;
       return space_.refresh(false);

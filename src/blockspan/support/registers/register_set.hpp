@@ -8,8 +8,8 @@
 /// nvcc takes vector types in functions of the host only.
 #define BLOCKSPAN_HOST_INLINE inline __attribute__((always_inline))
 
-/// Keeps a number in a register of its own: GCC 12 would put neighbouring ones together, number by
-/// number.
+/// Keeps a value in a register of its own: GCC 12 would put neighbouring ones together, one by
+/// one.
 #if defined(__x86_64__)
 #define BLOCKSPAN_KEEP_SCALAR(number) asm("" : "+x"(number))
 #else
@@ -18,7 +18,7 @@
 
 #define BLOCKSPAN_NOINLINE __attribute__((noinline))
 
-// What the compiler was told of the processor. It names an inline namespace, which holds whatever
+// The processor that is compiled for. It names an inline namespace, which holds whatever
 // depends on it: a unit compiled for another processor (an embedder's, with flags of its own) then
 // has entities of its own, and no linker mixes them up.
 #if defined(__AVX512F__)
@@ -41,7 +41,7 @@ inline constexpr int register_bytes = 32, registers = 16;
 inline constexpr int register_bytes = 16, registers = 16;
 #endif
 
-/// N numbers in registers, with the compiler's element-wise arithmetic (GCC and Clang). Plain loops
+/// N reals in registers, with the compiler's element-wise arithmetic (GCC and Clang). Plain loops
 /// over small arrays are not vectorised by GCC 12: it unrolls them first and then keeps scalars.
 template <class Real, int N>
 struct RegistersOf {
@@ -52,7 +52,7 @@ struct RegistersOf<Real, 1> {
   using type = Real;
 };
 
-/// The widest register that `reals` numbers fill.
+/// The widest register that `reals` values fill.
 template <class Real>
 constexpr int register_width(int reals) {
   int width = 1;
@@ -71,12 +71,12 @@ struct RegisterSet {
   Register first = {};
   RegisterSet<Real, Reals - width> others;
 
-  /// Reads contiguous numbers.
+  /// Reads contiguous values.
   BLOCKSPAN_HOST_INLINE void load(Real const* from) {
     std::memcpy(&first, from, sizeof(Register));
     others.load(from + width);
   }
-  /// Reads groups of `Group` contiguous numbers, `stride` numbers from one to the next.
+  /// Reads groups of `Group` contiguous values, `stride` values from one to the next.
   template <int Group>
   BLOCKSPAN_HOST_INLINE void load_strided(Real const* from, std::int64_t stride) {
     if constexpr (width == 1) {
@@ -92,7 +92,7 @@ struct RegisterSet {
     first += a * b.first;
     others.add_product(a, b.others);
   }
-  /// Number by number.
+  /// One by one.
   BLOCKSPAN_HOST_INLINE void add_products(RegisterSet const& a, RegisterSet const& b) {
     first += a.first * b.first;
     others.add_products(a.others, b.others);

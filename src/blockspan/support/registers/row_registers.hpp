@@ -12,7 +12,7 @@
 namespace blockspan::support {
 inline namespace BLOCKSPAN_REGISTERS {
 
-/// The first `count` numbers of a register of `Width`, 0 <= count <= Width: loads and stores that
+/// The first `count` reals of a register of `Width`, 0 <= count <= Width: loads and stores that
 /// touch no memory beyond them. Numbers that are not loaded are zero. Processors without masked
 /// loads take them one by one.
 template <class Real, int Width>
@@ -38,7 +38,7 @@ struct LaneMask {
   }
 };
 
-// AVX-512 has masks of a bit a number, AVX of a sign a number.
+// AVX-512 has masks of a bit a value, AVX of a sign a value.
 #if defined(__AVX512VL__)
 
 #define BLOCKSPAN_LANE_MASK(Real, Width, Bits, Native, load_masked, store_masked)        \
@@ -93,7 +93,7 @@ template <class Real, int Width>
 struct LaneMasks {
   LaneMask<Real, Width> last, before;
 
-  /// Of `count` registers that hold `reals` numbers, of which the last two may lack some.
+  /// Of `count` registers that hold `reals` values, of which the last two may lack some.
   static LaneMasks of(int reals, int count) {
     auto const in = [&](int at) { return std::clamp(reals - at * Width, 0, Width); };
     return {LaneMask<Real, Width>::first(in(count - 1)),
@@ -101,7 +101,7 @@ struct LaneMasks {
   }
 };
 
-/// `Count` registers of `Width` numbers; the last `Masked` of them, two at most, hold what their
+/// `Count` registers of `Width` reals; the last `Masked` of them, two at most, hold what their
 /// masks say. Nested, as RegisterSet is and for the same reason.
 template <class Real, int Width, int Count, int Masked>
 struct RowRegisters {
@@ -134,7 +134,7 @@ struct RowRegisters {
       std::memcpy(to, &first, sizeof(Register));
     others.store(to + Width, masks);
   }
-  /// All numbers of all registers.
+  /// All values of all registers.
   BLOCKSPAN_HOST_INLINE void store_whole(Real* to) const {
     std::memcpy(to, &first, sizeof(Register));
     others.store_whole(to + Width);
@@ -179,19 +179,19 @@ template <int Width_, int Count_, int Masked_>
 struct RowPack {
   static constexpr int Width = Width_, Count = Count_, Masked = Masked_, reals = Width * Count;
 };
-/// `Reals` numbers in registers of decreasing width.
+/// `Reals` values in registers of decreasing width.
 template <int Reals>
 struct MixedRowPack {
   static constexpr int Width = 1, Count = Reals, Masked = 0, reals = Reals;
 };
 
-/// Whether 5 to 7 numbers go into registers of 4, 2 and 1: masked loads of AVX are slower than
+/// Whether 5 to 7 values go into registers of 4, 2 and 1: masked loads of AVX are slower than
 /// that (one core of a Xeon, double, 5 and 6 columns: 0.8 of the speed).
 template <class Real>
 inline constexpr bool mixes_widths_v = register_bytes == 32 && sizeof(Real) == 8;
 
-/// function(pack) for rows of 1 <= reals < Most registers. Less than a register takes the smallest
-/// that holds it.
+/// function(pack) for rows of 1 <= reals < Most registers. What is less than a register goes to the
+/// smallest that holds it.
 template <class Real, int Most, class Function, int Width = 2>
 void with_row_pack(int reals, Function const& function) {
   constexpr int widest = register_bytes / int(sizeof(Real));

@@ -28,7 +28,7 @@ KOKKOS_FORCEINLINE_FUNCTION float float_of_half(std::uint16_t bits) {
 #if defined(__CUDA_ARCH__)
   return __half2float(__ushort_as_half(bits));
 #else
-  constexpr float rebias = 0x1p112f;  // of the exponents; exact, of subnormal numbers too
+  constexpr float rebias = 0x1p112f;  // of the exponents; exact, of subnormal values too
   std::uint32_t const placed = (bits & 0x7fffu) << 13;
   std::uint32_t const finite = with_bits_of<std::uint32_t>(with_bits_of<float>(placed) * rebias);
   std::uint32_t const infinite = placed >= 0x0f800000u ? 0x7f800000u : 0u;
@@ -96,7 +96,7 @@ template <class Scalar>
 inline constexpr bool is_sixteen_bit_v = std::is_same_v<std::remove_cv_t<Scalar>, half> ||
                                          std::is_same_v<std::remove_cv_t<Scalar>, bfloat16>;
 
-/// What numbers that are stored like this are computed in: themselves, but for those of 16 bits.
+/// What values that are stored like this are computed in: themselves, but for those of 16 bits.
 template <class Stored>
 using computed_t = std::conditional_t<is_sixteen_bit_v<Stored>, float, std::remove_cv_t<Stored>>;
 

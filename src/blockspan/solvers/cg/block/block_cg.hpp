@@ -240,7 +240,7 @@ class BlockCg {
     return true;
   }
 
-  /// K is not positive definite: the direction of its least curvature tells why.
+  /// K is not positive definite: the direction of its least curvature shows why.
   void explain_curvature(Small const& K) {
     std::vector<Real> scale(rank_), lambda;
     for (int i = 0; i < rank_; ++i) {

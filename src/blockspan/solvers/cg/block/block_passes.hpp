@@ -14,7 +14,7 @@ namespace blockspan::krylov {
 /// computes. `width` columns are allocated, the leading ones used, at most 64 real ones (a row of
 /// them is updated in place). Q becomes M^-1 T once A S is no longer needed; without a
 /// preconditioner, or with row weights, T itself serves. Words of an iteration: 2 for K, 3 for T, 1
-/// for each of G and H, 3 for E and 3 for S; any other M^-1 takes one more for G, and its own.
+/// for each of G and H, 3 for E and 3 for S; any other M^-1 costs one more for G, and its own.
 template <class Scalar, class Exec>
 class BlockPasses {
  public:

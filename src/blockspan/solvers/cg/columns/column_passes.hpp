@@ -24,7 +24,7 @@ namespace blockspan::krylov {
 template <class Exec, class Real>
 class KeptNodes {
  public:
-  /// width: of the rows, in real numbers; `parts` of them are a column. Nothing waits.
+  /// width: of the rows, in reals; `parts` of them are a column. Nothing waits.
   template <class Terms>
   void operator()(Exec const& exec, char const* label, Terms const& terms, RowChunks const& chunks,
                   std::int64_t width, int parts) {
@@ -63,12 +63,12 @@ HostMirror<Exec, typename Numbers::value_type> host_mirror(Numbers const& number
 }
 
 /// The scalars of the columns on the device, and a host mirror of those that the host reads: alpha
-/// and beta for each part of a column, then a row for each `Number`.
+/// and beta for each part of a column, then a row for each `ColumnScalar`.
 template <class Scalar, class Exec>
 class ColumnValues {
  public:
   using Real = real_t<Scalar>;
-  enum Number { phi, state, gamma, curvature, square, goal, pending, count };
+  enum ColumnScalar { phi, state, gamma, curvature, square, goal, pending, count };
 
   ColumnValues(Exec const& exec, int columns)
       : exec_(exec),
@@ -80,11 +80,11 @@ class ColumnValues {
   int width() const { return width_; }
   void set_width(int columns) { width_ = columns; }
 
-  Real& operator()(Number which, int c) { return host_(rest() + which * width_ + c); }
+  Real& operator()(ColumnScalar which, int c) { return host_(rest() + which * width_ + c); }
 
   ColumnScalars<Real> on_device() const {
     Real* const first = device_.data();
-    auto const row = [&](Number which) { return first + rest() + which * width_; };
+    auto const row = [&](ColumnScalar which) { return first + rest() + which * width_; };
     return {first,        first + parts<Scalar> * most_,
             row(phi),     row(state),
             row(gamma),   row(curvature),
@@ -103,7 +103,7 @@ class ColumnValues {
   void keep(std::vector<int> const& kept) {
     std::vector<Real> moved;
     for (int which = 0; which < count; ++which)
-      for (int const c : kept) moved.push_back((*this)(static_cast<Number>(which), c));
+      for (int const c : kept) moved.push_back((*this)(static_cast<ColumnScalar>(which), c));
     width_ = static_cast<int>(kept.size());
     for (std::size_t i = 0; i < moved.size(); ++i)
       host_(static_cast<std::size_t>(rest()) + i) = moved[i];
@@ -113,7 +113,7 @@ class ColumnValues {
   static constexpr bool on_host = runs_on_host_v<Exec>;
 
   int rest() const { return 2 * parts<Scalar> * most_; }
-  /// The numbers behind alpha and beta.
+  /// The scalars behind alpha and beta.
   template <class All>
   auto shown(All const& all) const {
     return Kokkos::subview(all, std::pair<int, int>(rest(), rest() + count * width_));
@@ -127,7 +127,7 @@ class ColumnValues {
 
 /// The passes of the pseudo-block method over P, Q, R and E, and its scalars. A pass does all that
 /// its blocks are read for; nothing waits. Words of a step: 2 for (p, q), 3 for R, 5 for E and P;
-/// with one reduction 2 and 7; any M^-1 but row weights takes 2 more, and its own.
+/// with one reduction 2 and 7; any M^-1 but row weights costs 2 more, and its own.
 template <class Scalar, class Exec>
 class ColumnPasses {
  public:

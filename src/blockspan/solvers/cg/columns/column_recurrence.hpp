@@ -13,7 +13,7 @@ namespace blockspan::krylov {
 // Hermitian), so a complex block is a block of twice as many real columns here, and only the sums
 // of a column put its parts together. The result of a column does not depend on the others.
 
-/// A row-major contiguous block as real numbers.
+/// A row-major contiguous block as reals.
 template <class Scalar, class Exec>
 RowMajorRef<real_t<Scalar>> real_rows(Block<Scalar, Exec> const& X) {
   auto const columns = static_cast<std::int64_t>(X.extent(1)) * parts<Scalar>;
@@ -102,7 +102,7 @@ struct DirectionStep {
   }
 };
 
-/// State of a column, a small integer as a real number, so that all numbers travel together.
+/// State of a column, a small integer as a real, so that all scalars are copied together.
 enum class ColumnState { running, at_goal, operator_not_finite, curvature, preconditioner, lost };
 
 /// The scalars of all columns, where Exec computes. alpha and beta: one a real column.

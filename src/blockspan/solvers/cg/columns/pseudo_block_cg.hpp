@@ -129,7 +129,7 @@ class PseudoBlockCg {
     if (single_) watch();
   }
 
-  /// One step, up to the numbers on the host.
+  /// One step, until its scalars are on the host.
   void advance() {
     if (single_) {
       step_with_one_reduction();
@@ -161,7 +161,7 @@ class PseudoBlockCg {
   }
 
   int width() const { return passes_.width(); }  ///< columns of the blocks now
-  Real& number(typename N::Number which, int c) { return passes_.numbers(which, c); }
+  Real& number(typename N::ColumnScalar which, int c) { return passes_.numbers(which, c); }
   ColumnState state(int c) {
     return static_cast<ColumnState>(static_cast<int>(number(N::state, c)));
   }

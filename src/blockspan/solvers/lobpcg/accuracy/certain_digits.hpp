@@ -25,14 +25,14 @@ Real rounded_up(long double value) {
   return result < value ? std::nextafter(result, std::numeric_limits<Real>::infinity()) : result;
 }
 
-/// A value that double precision cannot tell from zero: value and bound lie below `noise`, what
-/// rounding the operators' entries does to an eigenvalue.
+/// A value that double precision does not distinguish from zero: value and bound lie below `noise`,
+/// what rounding the operators' entries does to an eigenvalue.
 template <class Real>
 bool is_zero_to_rounding(Real value, Real bound, Real noise) {
   return std::abs(value) + bound <= noise;
 }
 
-/// Widens bounds of numbers, theta ascending, each known to bound[i], so that they hold for the
+/// Widens bounds of values, theta ascending, each known to bound[i], so that they hold for the
 /// j-th smallest of them: that lies between the j-th smallest of theta - bound and of theta +
 /// bound. What is not bounded does not count. O(count log count).
 template <class Real>
@@ -72,10 +72,7 @@ bool holds_squares(std::vector<Real> const& radius) {
                      [&](Real r) { return r == 0 || (r >= least && r <= 1 / least); });
 }
 
-/// Where no pair was missed, |lambda_j - theta_j| is at most (sum of radius_i^2)^1/2 over the
-/// cluster of values around j whose intervals touch (Kahan; Parlett 1998, theorem 11.5.1). Of
-/// values above j only those before `wanted` count: the others are estimates of what comes next.
-/// slack: of each value, what rounding leaves open of it. O(count) times the length of clusters.
+/// kahan_radii with squares and their sums in Sum.
 template <class Sum, class Real>
 std::vector<Real> kahan_radii_by(std::vector<Real> const& theta, std::vector<Real> const& radius,
                                  std::vector<Real> const& slack, int wanted) {
@@ -96,6 +93,11 @@ std::vector<Real> kahan_radii_by(std::vector<Real> const& theta, std::vector<Rea
   }
   return result;
 }
+
+/// Where no pair was missed, |lambda_j - theta_j| is at most (sum of radius_i^2)^1/2 over the
+/// cluster of values around j whose intervals touch (Kahan; Parlett 1998, theorem 11.5.1). Of
+/// values above j only those before `wanted` count: the others are estimates of what comes next.
+/// slack: of each value, what rounding leaves open of it. O(count) times the length of clusters.
 template <class Real>
 std::vector<Real> kahan_radii(std::vector<Real> const& theta, std::vector<Real> const& radius,
                               std::vector<Real> const& slack, int wanted) {
@@ -103,17 +105,7 @@ std::vector<Real> kahan_radii(std::vector<Real> const& theta, std::vector<Real> 
                                : kahan_radii_by<long double>(theta, radius, slack, wanted);
 }
 
-/// Bounds of |lambda_j - theta_j| by gaps, where no pair was missed; never above `prior`, bounds
-/// that are known before. radius: norms of the residuals (that of B^-1) of pairs with Rayleigh
-/// quotients in ascending order. Any cut of the list into a cluster f..s around j and its
-/// neighbours gives a bound: the sum of the squared radii of the cluster over the distance to the
-/// other eigenvalues (Kato and Temple; Parlett 1998, theorem 11.7.1) takes the eigenvalues to the
-/// Ritz values of the cluster, the norm of what couples its vectors takes these to theta (Weyl);
-/// the least is taken. coupling(i, j): |x_i^H (A - theta_j B) x_j|^2, which is not zero where
-/// vectors are as good as rounding lets them be: of a graded A far more than small eigenvalues.
-/// slack: of each value, what rounding leaves open of it. beyond: no eigenvalue after those of the
-/// list is below it; minus infinity: that is not known. O(count), with clusters of up to a hundred
-/// values.
+/// gap_radii with squares and their sums in Sum.
 template <class Sum, class Real, class Coupling>
 std::vector<Real> gap_radii_by(std::vector<Real> const& theta, std::vector<Real> const& radius,
                                std::vector<Real> const& prior, std::vector<Real> const& slack,
@@ -155,6 +147,18 @@ std::vector<Real> gap_radii_by(std::vector<Real> const& theta, std::vector<Real>
   }
   return result;
 }
+
+/// Bounds of |lambda_j - theta_j| by gaps, where no pair was missed; never above `prior`, bounds
+/// that are known before. radius: norms of the residuals (that of B^-1) of pairs with Rayleigh
+/// quotients in ascending order. Any cut of the list into a cluster f..s around j and its
+/// neighbours gives a bound: the sum of the squared radii of the cluster over the distance to the
+/// other eigenvalues bounds how far these are from the Ritz values of the cluster (Kato and Temple;
+/// Parlett 1998, theorem 11.7.1), the norm of the coupling of its vectors how far those are from
+/// theta (Weyl); the least bound counts. coupling(i, j): |x_i^H (A - theta_j B) x_j|^2, which is
+/// not zero where vectors are as good as rounding lets them be: of a graded A far more than small
+/// eigenvalues. slack: of each value, what rounding leaves open of it. beyond: no eigenvalue after
+/// those of the list is below it; minus infinity: that is not known. O(count), with clusters of up
+/// to a hundred values.
 template <class Real, class Coupling = NoCoupling>
 std::vector<Real> gap_radii(std::vector<Real> const& theta, std::vector<Real> const& radius,
                             std::vector<Real> const& prior, std::vector<Real> const& slack,

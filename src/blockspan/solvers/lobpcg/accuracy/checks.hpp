@@ -16,7 +16,7 @@
 
 namespace blockspan::eigen {
 
-/// What Lanczos tells of the lower end of an operator's spectrum.
+/// What Lanczos shows of the lower end of an operator's spectrum.
 template <class Real>
 struct LowerEnd {
   Real ritz = 0;      ///< the least Ritz value: no eigenvalue is certain to be above it
@@ -25,7 +25,7 @@ struct LowerEnd {
 };
 
 /// About twenty steps of Lanczos with full orthogonalization from a random vector on
-/// image(V, W): W = Op V, Hermitian. Uses S, BS and a column of AS. Nothing if a number is not
+/// image(V, W): W = Op V, Hermitian. Uses S, BS and a column of AS. Nothing if a value is not
 /// finite.
 template <class Scalar, class Exec, class Image>
 std::optional<LowerEnd<real_t<Scalar>>> lower_end(Problem<Scalar, Exec>& problem,
@@ -91,13 +91,13 @@ std::optional<LowerEnd<real_t<Scalar>>> lower_end_of_mass(
   return lower_end(problem, basis, image);
 }
 
-/// A bound of the least eigenvalue from below, as far as Lanczos can tell.
+/// A bound of the least eigenvalue from below, as far as Lanczos shows.
 template <class Real>
 Real least_eigenvalue(LowerEnd<Real> const& end) {
   return std::max(end.ritz - end.residual, end.ritz / 4);
 }
 
-/// Prepares the norm of B^-1: weights 1 / b_ii where B tells its diagonal, and a factor from the
+/// Prepares the norm of B^-1: weights 1 / b_ii where B knows its diagonal, and a factor from the
 /// least eigenvalue of B with its diagonal scaled to one, by Lanczos (an estimate, low by its
 /// residual; exact for a diagonal B); the lifted one beside it where rows ask for it. A status
 /// where B is not positive definite.
@@ -128,7 +128,7 @@ std::optional<Status> measure_mass(Problem<Scalar, Exec>& problem,
 
 /// The angle by which rounding may turn the span of `rank` vectors with these products when they
 /// are made orthonormal: that of one vector, and over the least singular value of several of length
-/// one (to what their products tell).
+/// one (to what their products show).
 template <class Scalar>
 real_t<Scalar> angle_of_span(SmallMatrix<Scalar> const& products, int rank) {
   using Real = real_t<Scalar>;

@@ -14,9 +14,9 @@ namespace blockspan::eigen {
 template <class Real>
 struct PairQuality {
   Real bound = std::numeric_limits<Real>::infinity();  ///< |lambda - theta|, rounding included
-  Real rounding = 0;  ///< the part of it that no iteration takes away
-  Real noise = 0;     ///< values below cannot be told from zero
-  Real below = 0;     ///< the part of it that the entries of a semidefinite A leave open below zero
+  Real rounding = 0;                                   ///< the part of it that no iteration reduces
+  Real noise = 0;  ///< values below are not distinguished from zero
+  Real below = 0;  ///< the part of it that the entries of a semidefinite A leave open below zero
 };
 
 /// What rounding may do to a pair, over u times the terms of a sum: to its Rayleigh quotient, and
@@ -61,7 +61,7 @@ RoundingSizes<real_t<Scalar>> sharp_rounding(Problem<Scalar, Exec>& problem,
   auto const m = X.extent(1);
   auto const sums =
       problem.fold("Blockspan::lobpcg::rounding", terms, static_cast<std::int64_t>(m));
-  // x^H B x = 1 and |x|^H |B| |x|, about twice x^H D x, tell how small the least eigenvalue of the
+  // x^H B x = 1 and |x|^H |B| |x|, about twice x^H D x, show how small the least eigenvalue of the
   // scaled B is at least; Lanczos may not have come near it.
   if (problem.knows_mass_diagonal())
     for (std::size_t j = 0; j < m; ++j)
@@ -137,7 +137,7 @@ class MeasuredCouplings {
 /// Bounds of |lambda_j - theta_j| by gaps from the residuals' norms in that of B^-1. Where Problem
 /// has a lifted mass F = B + lift A they are those of the pencil (A, F), whose eigenvalues are
 /// theta / (1 + lift theta): its residuals are those of (A, B) over 1 + lift theta, ||x||_F^2 the
-/// same number.
+/// same index.
 template <class Real, class Coupling>
 std::vector<Real> lifted_gap_radii(Real lift, std::vector<Real> theta, std::vector<Real> radius,
                                    std::vector<Real> slack, int wanted, Coupling const& coupling) {
@@ -218,20 +218,20 @@ real_t<Scalar> digits_accuracy(LobpcgOptions<Scalar, Exec> const& options) {
   return std::pow(real_t<Scalar>(10), static_cast<real_t<Scalar>>(-options.digits));
 }
 
-/// Whether the value is zero as far as the arithmetic can tell.
+/// Whether the value is zero as far as the arithmetic shows.
 template <class Real>
 bool is_zero(Real theta, PairQuality<Real> const& quality) {
   return is_zero_to_rounding(theta, quality.bound - quality.below, quality.noise);
 }
 
-/// Whether its digits are certain, or it is zero (told only by sharp bounds: others would take
+/// Whether its digits are certain, or it is zero (decided only by sharp bounds: others would take
 /// small values of graded matrices for zeros); accuracy: 10^-digits.
 template <class Real>
 bool has_digits(Real theta, PairQuality<Real> const& quality, Real accuracy, bool sharp) {
   return quality.bound <= accuracy * std::abs(theta) || (sharp && is_zero(theta, quality));
 }
 
-/// Whether iterating on can bring the digits no more: rounding alone takes them.
+/// Whether iterating on can bring the digits no more: rounding alone costs them.
 template <class Real>
 bool is_limited_by_rounding(Real theta, PairQuality<Real> const& quality, Real accuracy) {
   return quality.rounding > accuracy * std::abs(theta) && quality.bound <= 2 * quality.rounding &&

@@ -11,7 +11,7 @@ namespace blockspan::eigen {
 
 /// The search for pairs that the iteration missed. Residuals cannot show them (exact eigenvectors
 /// of the wrong eigenvalues have none), so the guards are replaced by random vectors orthogonal to
-/// the wanted ones and iterated for a while: a wanted Ritz value that falls tells of a missed pair.
+/// the wanted ones and iterated for a while: a wanted Ritz value that falls shows a missed pair.
 /// It lowers the risk, it is no proof.
 template <class Scalar, class Exec>
 class Probe {

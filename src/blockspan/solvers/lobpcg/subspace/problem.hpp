@@ -27,7 +27,7 @@
 namespace blockspan::eigen {
 
 /// The problem as the solver sees it: A and B rescaled by powers of two when their norms are
-/// extreme (squares of numbers near 1e-200 vanish), calls counted and timed. The sign that turns
+/// extreme (squares of values near 1e-200 vanish), calls counted and timed. The sign that turns
 /// largest pairs into smallest ones is applied to the small matrices and in the residual, never
 /// here.
 template <class Scalar, class Exec>
@@ -111,7 +111,7 @@ class Problem : public SolverProblem<Scalar, Exec> {
     rescale_weights();
   }
 
-  /// What the operators tell of their norms; 1 for the identity.
+  /// The operators' bounds of their norms; 1 for the identity.
   std::pair<std::optional<Real>, std::optional<Real>> norm_bounds() const {
     return {facts_of_a_.norm_bound, b_ ? facts_of_b_.norm_bound : std::optional(Real(1))};
   }
@@ -145,7 +145,7 @@ class Problem : public SolverProblem<Scalar, Exec> {
   }
   Real original_norm_a() const { return zero_a_ ? Real(0) : std::ldexp(norm_a, exponent_a_); }
   Real original_norm_b() const { return std::ldexp(norm_b, exponent_b_); }
-  /// A number of the caller's A, or B, in the solver's scale.
+  /// A value of the caller's A, or B, in the solver's scale.
   Real scaled_by_a(Real value) const { return std::ldexp(value, -exponent_a_); }
   Real scaled_by_b(Real value) const { return std::ldexp(value, -exponent_b_); }
   Real vector_scale() const { return std::ldexp(Real(1), -exponent_b_ / 2); }
@@ -187,7 +187,7 @@ class Problem : public SolverProblem<Scalar, Exec> {
   /// `mass` becomes `lifted`; false where there is none.
   bool lift_mass();
 
-  /// Whether B, with its diagonal scaled to one, is singular as far as Lanczos could tell.
+  /// Whether B, with its diagonal scaled to one, is singular as far as Lanczos showed.
   bool mass_is_singular() const {
     Real const noise = 10 * static_cast<Real>(this->global_rows()) * Thresholds<Real>::u;
     return mass.measured && !(mass.factor * mass.factor * noise < 1);

@@ -17,7 +17,8 @@ struct Residuals {
   std::vector<Real> r, x, bx;  ///< ||r_j||, ||x_j||, ||B x_j||
   std::vector<Real> w;         ///< ||D r_j||, D the weights
   std::vector<Real> dual;      ///< (sum_i |r_ij|^2 / b_ii)^1/2, ||r_j|| without the diagonal of B
-  /// What a projection took of the residual, in the norm of `dual` and at most; zeros without one.
+  /// What a projection removed from the residual, in the norm of `dual` and at most; zeros without
+  /// one.
   std::vector<Real> constrained;
   std::vector<Real> backward;  ///< ||r|| / ((a + |theta| b) ||x||)
   std::vector<Real> relative;  ///< ||r|| / (|theta| ||B x||), infinite for theta = 0
@@ -30,7 +31,7 @@ struct Residuals {
   }
 };
 
-/// The sums of ResidualTerms, five a column: of standard problems those that are others too.
+/// The sums of ResidualTerms, five a column; without B some of them coincide.
 template <class Scalar, class Exec>
 std::vector<real_t<Scalar>> residual_sums(Problem<Scalar, Exec>& problem,
                                           Images<Scalar, Exec> const& images,

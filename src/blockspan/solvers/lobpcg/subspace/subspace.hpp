@@ -142,7 +142,7 @@ struct Subspace {
   /// X := a B-orthonormal block of m columns that spans X, filled up with random columns where X
   /// has lower rank; BX goes along.
   std::optional<Status> orthonormalize_x() {
-    // An ill-conditioned X magnifies what is left of Y: one more round takes it away.
+    // An ill-conditioned X magnifies what is left of Y: one more round removes it.
     int rounds = problem.deflation.empty() ? 1 : 2;
     for (int attempt = 0; attempt < 6; ++attempt) {
       for (int pass = 0; pass < 2; ++pass) problem.constrain(basis.x());
