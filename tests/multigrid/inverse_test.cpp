@@ -39,9 +39,10 @@ template <class Scalar, class Exec>
 void expect_inverse(Exec const& exec, std::int64_t n) {
   auto const host = definite<Scalar>(n, 1);
   auto const A = to_device(exec, host);
-  auto const X = blockspan::levels::new_array<Scalar>(exec, n * n);
+  blockspan::support::Arena<Exec> arena("Blockspan::test");
+  auto const X = blockspan::support::kept_array<Scalar>(exec, arena, n * n);
   auto const ref = blockspan::sparse::matrix_ref<Exec>(A);
-  blockspan::levels::BlockInverse<Scalar, Exec> inverse(exec, static_cast<int>(n));
+  blockspan::levels::BlockInverse<Scalar, Exec> inverse(exec, arena, static_cast<int>(n));
   ASSERT_TRUE(inverse.run(ref, 1e-8, X)) << n;
   auto const x = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), X);
   auto const at = [&](std::int64_t i, std::int64_t j) {
@@ -77,8 +78,9 @@ TYPED_TEST(MultigridInverse, SaysWhereAMatrixIsNotDefinite) {
   for (double const shift : {-2.0 * n, -n + 1e-9, std::nan("")}) {
     auto const host = definite<double>(n, shift);
     auto const A = to_device(exec, host);
-    auto const X = blockspan::levels::new_array<double>(exec, n * n);
-    blockspan::levels::BlockInverse<double, TypeParam> inverse(exec, static_cast<int>(n));
+    blockspan::support::Arena<TypeParam> arena("Blockspan::test");
+    auto const X = blockspan::support::kept_array<double>(exec, arena, n * n);
+    blockspan::levels::BlockInverse<double, TypeParam> inverse(exec, arena, static_cast<int>(n));
     EXPECT_FALSE(inverse.run(blockspan::sparse::matrix_ref<TypeParam>(A), 1e-8, X)) << shift;
   }
 }

@@ -277,8 +277,9 @@ TYPED_TEST(Cuts, ItemsAreGroupedByTheirKeys) {
         Kokkos::create_mirror_view_and_copy(typename TypeParam::memory_space(), host);
     Kokkos::View<int*, typename TypeParam::memory_space> const offsets("offsets", keys + 1),
         grouped("items", items);
-    auto const found =
-        kernels::group_by_key(exec, device.data(), items, keys, offsets.data(), grouped.data());
+    kernels::Arena<TypeParam> arena("Blockspan::test");
+    auto const found = kernels::group_by_key(exec, arena, device.data(), items, keys,
+                                             offsets.data(), grouped.data());
     auto const begin = on_host(offsets), list = on_host(grouped);
     ASSERT_EQ(begin.back(), found);
     for (int key = 0; key < keys; ++key)

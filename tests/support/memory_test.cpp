@@ -7,10 +7,10 @@
 
 #include <gtest/gtest.h>
 
+#include <blockspan/support/arena.hpp>
 #include <blockspan/support/backend.hpp>
 #include <blockspan/support/memory.hpp>
 #include <blockspan/support/out_of_memory.hpp>
-#include <blockspan/support/scratch_arrays.hpp>
 
 #include "support/messages.hpp"
 #include "support/types.hpp"
@@ -60,15 +60,15 @@ TYPED_TEST(Memory, GivesWhatIsAskedFor) {
   EXPECT_EQ(on_host(0), 1);
 }
 
-TYPED_TEST(Memory, ForScratchIsUsedAgainWhenItIsFree) {
+TYPED_TEST(Memory, ThatAnArenaLendsIsUsedAgainWhenItIsFree) {
   TypeParam const exec;
-  auto const take = [&](std::size_t size) {
-    return blockspan::support::scratch_array<double>(exec, "Blockspan::test", size);
-  };
-  constexpr std::size_t many = 100000;
+  constexpr std::int64_t many = 100000;
   Kokkos::View<double*, Kokkos::Device<TypeParam, typename TypeParam::memory_space>> kept;
   {
-    blockspan::support::ScratchArrays<double, TypeParam> const scratch;
+    blockspan::support::Arena<TypeParam> arena("Blockspan::test");
+    auto const take = [&](std::int64_t size) {
+      return blockspan::support::scratch_array<double>(exec, arena, size);
+    };
     double const* first = nullptr;
     {
       auto const a = take(many), b = take(many);
@@ -82,11 +82,22 @@ TYPED_TEST(Memory, ForScratchIsUsedAgainWhenItIsFree) {
     EXPECT_EQ(c.extent(0), many / 2);
     EXPECT_TRUE(c.data() == first || d.data() == first);
     EXPECT_NE(d.data(), e.data());
+    EXPECT_EQ(take(0).extent(0), 0u);
     kept = e;
   }
   Kokkos::deep_copy(exec, kept, 1.0);  // outlives what it was taken from
   exec.fence("Blockspan::test");
-  EXPECT_EQ(take(0).extent(0), 0u);
+}
+
+TYPED_TEST(Memory, ThatAnArenaKeepsIsPartsOfFewAllocationsOnDevices) {
+  TypeParam const exec;
+  blockspan::support::Arena<TypeParam> arena("Blockspan::test", 1000);
+  auto const a = blockspan::support::kept_array<int>(exec, arena, 100),
+             b = blockspan::support::kept_array<int>(exec, arena, 100);
+  EXPECT_TRUE(a.data() + 100 <= b.data() || b.data() + 100 <= a.data());
+  if (!on_host_v<TypeParam>) EXPECT_EQ(b.data(), a.data() + 128);
+  Kokkos::deep_copy(exec, b, 1);
+  exec.fence("Blockspan::test");
 }
 
 TYPED_TEST(Memory, IsToldFromBadInput) {

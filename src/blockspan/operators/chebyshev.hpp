@@ -184,6 +184,38 @@ std::string chebyshev_fault(ChebyshevSetup<Scalar, Exec> const& setup,
   return fault.str();
 }
 
+/// chebyshev_setup below, with memory of the arena.
+template <class Scalar, class Exec>
+ChebyshevSetup<Scalar, Exec> chebyshev_setup(
+    Exec const& exec, Arena<Exec>& arena, LinearOperator<Scalar, Exec> const& A,
+    typename JacobiPreconditioner<Scalar, Exec>::Factors const& factors,
+    ChebyshevOptions const& options) {
+  ChebyshevSetup<Scalar, Exec> setup;
+  setup.factors = factors;
+  setup.estimate =
+      estimate_spectrum<Scalar, Exec>(exec, arena, A, factors, options.lanczos_steps, options.seed);
+  setup.upper = real_t<Scalar>(1.05) * (setup.estimate.largest + setup.estimate.residual);
+  setup.fault = chebyshev_fault(setup, -1);
+  return setup;
+}
+template <class Scalar, class Exec, class Matrix>
+requires requires(Matrix const& matrix) { matrix.graph; }
+ChebyshevSetup<Scalar, Exec> chebyshev_setup(Exec const& exec, Arena<Exec>& arena,
+                                             LinearOperator<Scalar, Exec> const& A,
+                                             Matrix const& matrix,
+                                             ChebyshevOptions const& options) {
+  static_assert(std::is_same_v<scalar_t<Matrix>, Scalar>,
+                "the matrix and the operator have the same scalar");
+  auto setup =
+      chebyshev_setup<Scalar, Exec>(exec, arena, A, jacobi(exec, matrix).factors(), options);
+  auto const rows =
+      measure_rows(exec, matrix_ref<Exec>(matrix), std::as_const(setup.factors).data());
+  setup.row_sum_bound = rows.largest_sum;
+  setup.upper = std::min(setup.upper, rows.largest_sum);
+  setup.fault = chebyshev_fault(setup, rows.indefinite_row);
+  return setup;
+}
+
 }  // namespace operators
 
 /// Finds the interval of an operator A of which W, an approximation of the inverse of its diagonal,
@@ -194,13 +226,8 @@ ChebyshevSetup<Scalar, Exec> chebyshev_setup(
     Exec const& exec, LinearOperator<Scalar, Exec> const& A,
     typename JacobiPreconditioner<Scalar, Exec>::Factors const& factors,
     ChebyshevOptions const& options = {}) {
-  ChebyshevSetup<Scalar, Exec> setup;
-  setup.factors = factors;
-  setup.estimate =
-      estimate_spectrum<Scalar, Exec>(exec, A, factors, options.lanczos_steps, options.seed);
-  setup.upper = real_t<Scalar>(1.05) * (setup.estimate.largest + setup.estimate.residual);
-  setup.fault = operators::chebyshev_fault(setup, -1);
-  return setup;
+  support::Arena<Exec> arena("Blockspan::lanczos");
+  return operators::chebyshev_setup<Scalar, Exec>(exec, arena, A, factors, options);
 }
 
 /// The same for A = the operator of `matrix`, whose diagonal (magnitudes, as in jacobi) and row
@@ -211,15 +238,8 @@ ChebyshevSetup<Scalar, Exec> chebyshev_setup(Exec const& exec,
                                              LinearOperator<Scalar, Exec> const& A,
                                              Matrix const& matrix,
                                              ChebyshevOptions const& options = {}) {
-  static_assert(std::is_same_v<sparse::scalar_t<Matrix>, Scalar>,
-                "the matrix and the operator have the same scalar");
-  auto setup = chebyshev_setup<Scalar, Exec>(exec, A, jacobi(exec, matrix).factors(), options);
-  auto const rows = operators::measure_rows(exec, sparse::matrix_ref<Exec>(matrix),
-                                            std::as_const(setup.factors).data());
-  setup.row_sum_bound = rows.largest_sum;
-  setup.upper = std::min(setup.upper, rows.largest_sum);
-  setup.fault = operators::chebyshev_fault(setup, rows.indefinite_row);
-  return setup;
+  support::Arena<Exec> arena("Blockspan::lanczos");
+  return operators::chebyshev_setup<Scalar, Exec>(exec, arena, A, matrix, options);
 }
 
 /// The preconditioner of an operator A (kept by reference) with options.degree and the interval

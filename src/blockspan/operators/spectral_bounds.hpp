@@ -6,6 +6,7 @@
 
 #include <blockspan/operators/jacobi.hpp>
 #include <blockspan/operators/linear_operator.hpp>
+#include <blockspan/support/arena.hpp>
 
 namespace blockspan {
 
@@ -18,6 +19,15 @@ struct SpectrumEstimate {
   int steps = 0;       ///< taken: fewer than asked for where the subspace was invariant
   bool finite = true;  ///< false: the operator made NaN or infinity, and nothing else here counts
 };
+
+namespace operators {
+/// The function below, with memory of the arena.
+template <class Scalar, class Exec>
+SpectrumEstimate<real_t<Scalar>> estimate_spectrum(
+    Exec const& exec, Arena<Exec>& arena, LinearOperator<Scalar, Exec> const& A,
+    typename JacobiPreconditioner<Scalar, Exec>::Factors const& weights, int steps,
+    std::uint64_t seed);
+}  // namespace operators
 
 /// Ritz values of W^1/2 A W^1/2, which has the eigenvalues of W A, for a Hermitian operator A of
 /// order n and W = diag(weights) positive: with the factors of Jacobi's preconditioner, W = |D|^-1,

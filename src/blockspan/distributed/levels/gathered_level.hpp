@@ -24,9 +24,9 @@ class GatheredLevel final : public LinearOperator<Scalar, Exec> {
   using Levels = WholeHierarchy<double_t<Scalar>, Exec>;
 
   /// factor: see Cycle.
-  GatheredLevel(Exec const& exec, RowSpace const& space, Levels const& levels, int degree,
-                int columns, double factor)
-      : space_(space), cycle_(exec, levels, degree, columns, factor) {}
+  GatheredLevel(Exec const& exec, Arena<Exec>& arena, RowSpace const& space, Levels const& levels,
+                int degree, int columns, double factor)
+      : space_(space), cycle_(exec, arena, levels, degree, columns, factor) {}
 
   /// Other values of the same hierarchy.
   void refresh(Exec const& exec, Levels const& levels, double factor) {

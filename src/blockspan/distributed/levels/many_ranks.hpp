@@ -103,7 +103,7 @@ class ManyRanks {
     });
   }
 
-  void take(Exec const& exec, Levels& all, Matrix const& A) {
+  void take(Exec const& exec, Setup& setup, Levels& all, Matrix const& A) {
     auto& first = all.levels[0];
     first.matrix = A;
     ranks_of(*A).together([&] {
@@ -112,7 +112,7 @@ class ManyRanks {
         Kokkos::deep_copy(exec, block_.values, block.values);
       else
         block_ = block;
-      first.A = ordered_.of(exec, block_);
+      first.A = ordered_.of(exec, setup.arena, block_);
     });
     if (first.op && &first.op->matrix() == A.get()) return;
     ++all.generation;
@@ -132,12 +132,11 @@ class ManyRanks {
     level.report.nonzeros = level.matrix->nonzeros();
   }
 
-  ChebyshevSetup<Scalar, Exec> spectrum(Exec const& exec, Level const& level,
-                                        std::uint64_t seed) const {
+  ChebyshevSetup<Scalar, Exec> spectrum(Exec const& exec, Setup& setup, Level const& level) const {
     auto const& ranks = ranks_of(*level.matrix);
     auto const factors = ranks.together([&] { return jacobi(exec, level.A).factors(); });
-    auto result =
-        chebyshev_setup<Scalar, Exec>(exec, *level.op, factors, ChebyshevOptions{.seed = seed});
+    auto result = chebyshev_setup<Scalar, Exec>(exec, setup.arena, *level.op, factors,
+                                                ChebyshevOptions{.seed = setup.options.seed});
     constexpr auto none = std::numeric_limits<std::int64_t>::max();
     std::int64_t const row = ranks.least(ranks.together([&] {
       std::int64_t const mine = measure_rows(exec, level.ref(), factors.data()).indefinite_row;
@@ -181,7 +180,7 @@ class ManyRanks {
     auto const& ranks = ranks_of(*level.matrix);
     bool const usable = ranks.all(ranks.together([&] {
       if (level.A.numRows() == 0) return true;
-      auto const spectrum = own_spectrum(exec, level, setup.options.seed);
+      auto const spectrum = own_spectrum(exec, setup, level);
       if (!spectrum) return false;
       level.refresh(exec, setup, *spectrum);
       return true;
@@ -237,13 +236,14 @@ class ManyRanks {
   // For cycles, see OneRank.
   double norm(Exec const& /*exec*/, Level const& level) const { return level.matrix->norm_bound(); }
   template <class Value>
-  auto rounded(Exec const& exec, Level const& level, double factor, int columns) const {
+  auto rounded(Exec const& exec, Arena<Exec>& arena, Level const& level, double factor,
+               int columns) const {
     using Rounded = DistributedMatrix<Value, Exec>;
     auto const matrix = ranks_of(*level.matrix).together([&] {
       std::array<typename Rounded::Matrix::values_type, 3> values;
       for (auto const which : {Rows::head, Rows::interior, Rows::tail})
         values[which] =
-            blockspan::levels::rounded<Value>(exec, level.matrix->part(which).matrix, factor)
+            blockspan::levels::rounded<Value>(exec, arena, level.matrix->part(which).matrix, factor)
                 .values;
       return std::make_shared<Rounded const>(*level.matrix, factor, values);
     });
@@ -259,9 +259,10 @@ class ManyRanks {
                    to.matrix().part(static_cast<Which>(which)).matrix.values);
   }
   template <class Value>
-  auto solver(Exec const& exec, Levels const& all, int degree, int columns, double factor) const {
-    return std::make_shared<Solver<Value>>(exec, all.levels.back().matrix->row_space(), *gathered_,
-                                           degree, columns, factor);
+  auto solver(Exec const& exec, Arena<Exec>& arena, Levels const& all, int degree, int columns,
+              double factor) const {
+    return std::make_shared<Solver<Value>>(exec, arena, all.levels.back().matrix->row_space(),
+                                           *gathered_, degree, columns, factor);
   }
   template <class Value>
   void refresh_solver(Exec const& exec, Levels const& /*all*/, double factor,
@@ -273,11 +274,10 @@ class ManyRanks {
   static Communicator const& ranks_of(Rows const& A) { return A.row_space().communicator(); }
 
   /// Of W A for the entries that this rank has alone; none: they are of no use.
-  static std::optional<ChebyshevSetup<Scalar, Exec>> own_spectrum(Exec const& exec,
-                                                                  Level const& level,
-                                                                  std::uint64_t seed) {
-    auto spectrum =
-        chebyshev_setup<Scalar, Exec>(exec, *level.own, level.A, ChebyshevOptions{.seed = seed});
+  static std::optional<ChebyshevSetup<Scalar, Exec>> own_spectrum(Exec const& exec, Setup& setup,
+                                                                  Level const& level) {
+    auto spectrum = chebyshev_setup<Scalar, Exec>(exec, setup.arena, *level.own, level.A,
+                                                  ChebyshevOptions{.seed = setup.options.seed});
     if (!spectrum.usable() && !is_zero(spectrum)) return std::nullopt;
     return spectrum;
   }
@@ -292,7 +292,7 @@ class ManyRanks {
     level.cut_rows = distributed::cut_rows(exec, *level.matrix);
     level.own = std::make_shared<MatrixOperator<Scalar, Exec> const>(
         exec, level.A, SpmmPlanOptions{.columns = setup.options.columns});
-    auto const spectrum = own_spectrum(exec, level, setup.options.seed);
+    auto const spectrum = own_spectrum(exec, setup, level);
     return spectrum && level.coarsen(exec, setup, *spectrum, number);
   }
 

@@ -18,15 +18,15 @@ class BlockInverse {
   using Real = real_t<Scalar>;
   static constexpr int size = 32, rows_of_item = 4;
 
-  BlockInverse(Exec const& exec, int n)
+  BlockInverse(Exec const& exec, Arena<Exec>& arena, int n)
       : exec_(exec),
         n_(n),
-        X_(scratch<Scalar>(exec, std::int64_t{n} * n)),
-        rows_(scratch<Scalar>(exec, std::int64_t{size} * n)),
-        columns_(scratch<Scalar>(exec, std::int64_t{size} * n)),
-        diagonal_(scratch<Scalar>(exec, size * size)),
-        scales_(scratch<Real>(exec, n)),
-        pivots_(scratch<Real>(exec, n)) {}
+        X_(scratch_array<Scalar>(exec, arena, std::int64_t{n} * n)),
+        rows_(scratch_array<Scalar>(exec, arena, std::int64_t{size} * n)),
+        columns_(scratch_array<Scalar>(exec, arena, std::int64_t{size} * n)),
+        diagonal_(scratch_array<Scalar>(exec, arena, size * size)),
+        scales_(scratch_array<Real>(exec, arena, n)),
+        pivots_(scratch_array<Real>(exec, arena, n)) {}
 
   /// to := A^-1, n x n, Hermitian to the bit. False, and `to` is of no use, where a pivot of A
   /// scaled to a unit diagonal is below `least` or not finite. Waits.

@@ -18,10 +18,11 @@ class Cycle {
   using Real = real_t<Value>;
 
   /// The matrices are `factor` times those of the hierarchy: the cycle divides by it.
-  Cycle(Exec const& exec, Levels const& from, int degree, int columns, double factor)
+  Cycle(Exec const& exec, Arena<Exec>& arena, Levels const& from, int degree, int columns,
+        double factor)
       : degree_(degree), columns_(columns), cycle_(degree) {
     cycle_.levels.resize(from.levels.size());
-    for (std::size_t l = 0; l < cycle_.levels.size(); ++l) make(exec, from, l, factor);
+    for (std::size_t l = 0; l < cycle_.levels.size(); ++l) make(exec, arena, from, l, factor);
   }
 
   /// Other values of the same hierarchy.
@@ -44,7 +45,9 @@ class Cycle {
   }
 
   /// Level 0 of the hierarchy has become another matrix (whose values are read as they are).
-  void replace_first(Exec const& exec, Levels const& from) { make(exec, from, 0, 1); }
+  void replace_first(Exec const& exec, Arena<Exec>& arena, Levels const& from) {
+    make(exec, arena, from, 0, 1);
+  }
 
   /// Y = M^-1 X, rows contiguous. Allocates where X is wider than before.
   void apply(Exec const& exec, ConstBlock<Value, Exec> const& X,
@@ -58,7 +61,8 @@ class Cycle {
   using Smoother = typename Steps::Level::Smoother;
   static constexpr bool is_same = std::is_same_v<Value, typename Levels::Wide>;
 
-  void make(Exec const& exec, Levels const& from, std::size_t l, double factor) {
+  void make(Exec const& exec, Arena<Exec>& arena, Levels const& from, std::size_t l,
+            double factor) {
     auto& level = cycle_.levels[l];
     auto const& wide = from.levels[l];
     auto const ranks = from.communicator();
@@ -66,20 +70,20 @@ class Cycle {
     level.rows = wide.A.numRows();
     if (last)
       level.solver = solver_ = ranks.together([&] {
-        return from.ranks().template solver<Value>(exec, from, degree_, columns_, factor);
+        return from.ranks().template solver<Value>(exec, arena, from, degree_, columns_, factor);
       });
     if (level.solver) return;
     if constexpr (is_same)
       level.A = wide.op;
     else
-      level.A = from.ranks().template rounded<Value>(exec, wide, factor, columns_);
+      level.A = from.ranks().template rounded<Value>(exec, arena, wide, factor, columns_);
     ranks.together([&] {
       auto const [lower, upper] = interval(wide, last);
       level.smoother = std::make_shared<Smoother>(*level.A, weights(exec, wide, factor), lower,
                                                   upper, last ? 8 : degree_);
       if (last) return void(level.solver = level.smoother);
-      level.P = blockspan::levels::rounded<Value>(exec, wide.P_matrix(), 1);
-      level.R = blockspan::levels::rounded<Value>(exec, wide.R_matrix(), 1);
+      level.P = blockspan::levels::rounded<Value>(exec, arena, wide.P_matrix(), 1);
+      level.R = blockspan::levels::rounded<Value>(exec, arena, wide.R_matrix(), 1);
       plan_transfers(exec, level, columns_);
     });
   }

@@ -60,7 +60,7 @@ class NarrowBlocks {
       x_ = y_ = {};
       x_ = allocate<Block<Single, Exec>>(exec, "Blockspan::multigrid", n, k);
       y_ = allocate<Block<Single, Exec>>(exec, "Blockspan::multigrid", n, k);
-      norms_ = new_array<double>(exec, static_cast<std::int64_t>(k));
+      norms_ = allocate<Array<double, Exec>>(exec, "Blockspan::multigrid", k);
     }
     Block<Single, Exec> const from(x_.data(), n, k), to(y_.data(), n, k);
     // where the kernels compute, whoever else can read it: nobody waits

@@ -21,10 +21,15 @@ class SetupRun {
   /// entries, rows: of this process, on level 0.
   SetupRun(Options const& given, MultigridSeconds& phases, std::int64_t entries, std::int64_t rows,
            bool keep = false)
-      : options(given), keep_prolongators(keep), phases_(phases), memory_(entries, rows) {}
+      : options(given),
+        keep_prolongators(keep),
+        // the patterns of a level 0 are several times its own: a few allocations each
+        arena("Blockspan::multigrid", entries + 8 * rows),
+        phases_(phases) {}
 
   Options const& options;
   bool const keep_prolongators;  ///< in a refresh
+  Arena<Exec> arena;
 
   /// The time since the last call was spent on this. Waits.
   void charge(Exec const& exec, double MultigridSeconds::*phase) {
@@ -44,7 +49,6 @@ class SetupRun {
   using Clock = std::chrono::steady_clock;
   MultigridSeconds& phases_;
   Clock::time_point charged_ = Clock::now();
-  SetupMemory<Scalar, Exec> const memory_;
 };
 
 /// The rows of a level that this process has, and the way to the next level: aggregates, P and

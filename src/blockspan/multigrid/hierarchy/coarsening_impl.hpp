@@ -18,8 +18,9 @@ void Coarsening<Scalar, Exec>::use_given(Exec const& exec, SetupRun<Scalar, Exec
   constexpr auto where = "blockspan::multigrid";
   require(given.numRows() == A.numRows(), where, "the prolongator of level ", number, " has ",
           given.numRows(), " rows, the level has ", A.numRows());
-  T.pattern = {given.numRows(), given.numCols(), new_array<int>(exec, given.numRows() + 1),
-               new_array<int>(exec, static_cast<std::int64_t>(given.nnz()))};
+  T.pattern = {given.numRows(), given.numCols(),
+               kept_array<int>(exec, setup.arena, given.numRows() + 1),
+               kept_array<int>(exec, setup.arena, static_cast<std::int64_t>(given.nnz()))};
   T.values = given.values;
   Kokkos::deep_copy(exec, T.pattern.offsets, given.graph.row_map);
   Kokkos::deep_copy(exec, T.pattern.indices, given.graph.entries);
@@ -42,10 +43,11 @@ bool Coarsening<Scalar, Exec>::coarsen(Exec const& exec, SetupRun<Scalar, Exec>&
   report.theta = std::ldexp(setup.options.theta, -static_cast<int>(number));
   report.nodes = nodes.count;
   if (like.begin == nullptr) like = like_rows(exec, pattern(), nodes.groups());
-  auto const strong = strong_graph(exec, ref(), spectrum.factors.data(), nodes, like, report.theta);
-  auto aggregates = aggregate(exec, strong);
+  auto const strong =
+      strong_graph(exec, setup.arena, ref(), spectrum.factors.data(), nodes, like, report.theta);
+  auto aggregates = aggregate(exec, setup.arena, strong);
   for (int more = 0; more < 2 && 3 * aggregates.count * q > rows; ++more)
-    if (q > 1) aggregates = aggregate_again(exec, strong, aggregates);
+    if (q > 1) aggregates = aggregate_again(exec, setup.arena, strong, aggregates);
   setup.charge(exec, &MultigridSeconds::graph);
   report.rounds = aggregates.rounds;
   report.aggregates = aggregates.count;
@@ -53,21 +55,22 @@ bool Coarsening<Scalar, Exec>::coarsen(Exec const& exec, SetupRun<Scalar, Exec>&
   report.left_out = aggregates.left_out;
   bool found = aggregates.count > 0 && static_cast<double>(aggregates.count) <= 0.8 * nodes.count;
   if (found) {
-    T = make_tentative<Scalar>(exec, near_null, nodes, aggregates);
+    T = make_tentative<Scalar>(exec, setup.arena, near_null, nodes, aggregates);
     found = T.pattern.columns <= 0.85 * static_cast<double>(rows);
   }
   if (found) {
-    filtered = filter(exec, pattern(), nodes, strong.edges);
+    filtered = filter(exec, setup.arena, pattern(), nodes, strong.edges);
     setup.charge(exec, &MultigridSeconds::tentative);
     for (;;) {
       form_patterns(exec, setup);
       refresh(exec, setup, spectrum);
-      auto const spent = strike_spent<Exec, Scalar>(
-          exec, ref(), {prolongator.ref(), P.data()}, {restrictor.pattern.ref(), R.data()},
-          {coarse.ref(), C.data()}, T.origin, most_rows_of_node, T.kept);
+      auto const spent =
+          strike_spent<Exec, Scalar>(exec, setup.arena, ref(), {prolongator.ref(), P.data()},
+                                     {restrictor.pattern.ref(), R.data()}, {coarse.ref(), C.data()},
+                                     T.origin, most_rows_of_node, T.kept);
       report.spent += spent;
       if (spent == 0) break;
-      form_tentative(exec, T);
+      form_tentative(exec, setup.arena, T);
     }
     report.prolongator_nonzeros = prolongator.entries();
   }
@@ -93,27 +96,27 @@ void Coarsening<Scalar, Exec>::form_patterns(Exec const& exec, SetupRun<Scalar, 
   auto const form = [&](Pattern<Exec> const& of_P, LikeRows const& like_P) {
     prolongator = of_P;
     like_prolongator = like_P;
-    restrictor = transposed(exec, prolongator);
+    restrictor = transposed(exec, setup.arena, prolongator);
     auto const of_R = restrictor.pattern.ref();
     like_coarse = made ? aggregates : like_rows(exec, of_R, aggregates);
-    product = multiply_patterns(exec, pattern(), prolongator.ref(), like, like_P);
+    product = multiply_patterns(exec, setup.arena, pattern(), prolongator.ref(), like, like_P);
     InterruptionCheck::step();
-    coarse = multiply_patterns(exec, of_R, product.ref(), like_coarse, like);
+    coarse = multiply_patterns(exec, setup.arena, of_R, product.ref(), like_coarse, like);
   };
   auto& smoothed = report.smoothed;
   if (smoothed) {
     auto const of_S = filtered.pattern.ref();
     bool const same = filtered.whole && of_S.entries == pattern().entries;
     like_filtered = same ? like : like_rows(exec, of_S, groups);
-    form(multiply_patterns(exec, of_S, T.pattern.ref(), like_filtered, like_tentative),
+    form(multiply_patterns(exec, setup.arena, of_S, T.pattern.ref(), like_filtered, like_tentative),
          like_filtered);
     smoothed = static_cast<double>(coarse.entries()) <=
                setup.options.fill_guard * static_cast<double>(A.nnz());
   }
   if (!smoothed) form(T.pattern, like_tentative);
-  P = smoothed ? new_array<Scalar>(exec, prolongator.entries()) : T.values;
-  R = new_array<Scalar>(exec, prolongator.entries());
-  C = new_array<Scalar>(exec, coarse.entries());
+  P = smoothed ? kept_array<Scalar>(exec, setup.arena, prolongator.entries()) : T.values;
+  R = kept_array<Scalar>(exec, setup.arena, prolongator.entries());
+  C = kept_array<Scalar>(exec, setup.arena, coarse.entries());
   setup.charge(exec, &MultigridSeconds::patterns);
 }
 
@@ -123,7 +126,7 @@ void Coarsening<Scalar, Exec>::form_prolongator(Exec const& exec, SetupRun<Scala
                                                 Spectrum const& spectrum) {
   if (report.smoothed) {
     auto const of_S = filtered.pattern.ref();
-    if (S.extent(0) == 0) S = new_array<Scalar>(exec, of_S.entries);
+    if (S.extent(0) == 0) S = kept_array<Scalar>(exec, setup.arena, of_S.entries);
     gather(exec, filtered.source, A.values.data(), S);
     auto upper = spectrum.upper;
     auto weights = spectrum.factors;
@@ -142,8 +145,9 @@ void Coarsening<Scalar, Exec>::form_prolongator(Exec const& exec, SetupRun<Scala
     each_by_lanes(exec, "Blockspan::multigrid_smooth", of_S.rows,
                   lanes_for(of_S.entries, of_S.rows),
                   SmoothRows<Scalar>{of_S, weights.data(), factor, S.data()});
-    multiply_values<Exec, Scalar>(exec, {of_S, S.data()}, {T.pattern.ref(), T.values.data()},
-                                  prolongator, P, like_filtered, like_tentative);
+    multiply_values<Exec, Scalar>(exec, setup.arena, {of_S, S.data()},
+                                  {T.pattern.ref(), T.values.data()}, prolongator, P, like_filtered,
+                                  like_tentative);
     if (cut_rows.extent(0) > 0)
       keep_near_null<Exec, Scalar>(exec, cut_rows, near_null, T, prolongator, P);
     exec.fence("Blockspan::multigrid_smoothed");  // the weights may be freed
@@ -154,11 +158,11 @@ void Coarsening<Scalar, Exec>::form_prolongator(Exec const& exec, SetupRun<Scala
 /// The next level's matrix.
 template <class Scalar, class Exec>
 void Coarsening<Scalar, Exec>::form_values(Exec const& exec, SetupRun<Scalar, Exec>& setup) {
-  auto const of_AP = scratch<Scalar>(exec, product.entries()),
-             of_RAP = scratch<Scalar>(exec, coarse.entries());
-  multiply_values<Exec, Scalar>(exec, ref(), {prolongator.ref(), P.data()}, product, of_AP, like,
-                                like_prolongator);
-  multiply_values<Exec, Scalar>(exec, {restrictor.pattern.ref(), R.data()},
+  auto const of_AP = scratch_array<Scalar>(exec, setup.arena, product.entries()),
+             of_RAP = scratch_array<Scalar>(exec, setup.arena, coarse.entries());
+  multiply_values<Exec, Scalar>(exec, setup.arena, ref(), {prolongator.ref(), P.data()}, product,
+                                of_AP, like, like_prolongator);
+  multiply_values<Exec, Scalar>(exec, setup.arena, {restrictor.pattern.ref(), R.data()},
                                 {product.ref(), of_AP.data()}, coarse, of_RAP, like_coarse, like);
   auto const pattern = coarse.ref();
   each_by_lanes(exec, "Blockspan::multigrid_hermitian", pattern.rows,

@@ -14,7 +14,7 @@ Hierarchy<Scalar, Exec, Ranks>::Hierarchy(Exec const& exec, Matrix const& A, Opt
     : options(asked), levels(1), ranks_(std::move(given)) {
   SetupRun<Scalar, Exec> setup(options, report.phases, Ranks::local_entries(A),
                                Ranks::local_rows(A));
-  ranks_.take(exec, *this, A);
+  ranks_.take(exec, setup, *this, A);
   setup.charge(exec, &MultigridSeconds::plans);
   if (!measure(exec, setup, 0)) return;
   auto& first = levels[0];
@@ -29,7 +29,8 @@ Hierarchy<Scalar, Exec, Ranks>::Hierarchy(Exec const& exec, Matrix const& A, Opt
           exec, options, *first.op, space.distributed() ? nullptr : &first.A, spectrum.factors,
           is_zero(spectrum) ? real_t<Scalar>(1) : spectrum.upper);
     first.nodes = space.communicator().together([&] {
-      return equal_nodes(exec, space.first_row(), first.A.numRows(), options.block_size);
+      return equal_nodes(exec, setup.arena, space.first_row(), first.A.numRows(),
+                         options.block_size);
     });
     setup.charge(exec, &MultigridSeconds::near_null);
   }
@@ -67,7 +68,7 @@ bool Hierarchy<Scalar, Exec, Ranks>::measure(Exec const& exec, SetupRun<Scalar, 
   auto& level = levels[number];
   ranks_.count(level);
   if (ranks_.is_solved(*this, number)) return true;
-  level.spectrum = ranks_.spectrum(exec, level, options.seed);
+  level.spectrum = ranks_.spectrum(exec, setup, level);
   level.report.upper = level.spectrum.upper;
   setup.charge(exec, &MultigridSeconds::spectrum);
   if (level.spectrum.usable() || is_zero(level.spectrum)) return true;
@@ -124,7 +125,7 @@ bool Hierarchy<Scalar, Exec, Ranks>::renew(Exec const& exec, Matrix const& A,
   report.phases = {};
   SetupRun<Scalar, Exec> setup(options, report.phases, Ranks::local_entries(A),
                                Ranks::local_rows(A), keep_prolongators);
-  ranks_.take(exec, *this, A);
+  ranks_.take(exec, setup, *this, A);
   setup.charge(exec, &MultigridSeconds::plans);
   for (std::size_t l = 0; l < levels.size(); ++l) {
     if (!measure(exec, setup, l)) return true;

@@ -104,23 +104,23 @@ class MultigridState {
     bool const first = !working_ && !single_;
     bool const replaced = generation_ != levels->generation;
     generation_ = levels->generation;
+    auto const& level = levels->levels[0];
+    Arena<Exec> arena("Blockspan::multigrid", level.A.nnz() + 8 * level.A.numRows());
     // an inverse alone is cheap, and rounded to single precision it may lose its definiteness
     if (cycles_in_single(options) && report.levels.size() > 1) {
-      auto const& level = levels->levels[0];
       factor_ = factor_below_one(levels->ranks().norm(exec, level));
-      KeptArrays<Single, Exec> const arrays(level.A.nnz() + 8 * level.A.numRows());
       if (first)
-        single_ = std::make_unique<Cycle<Single, Exec, Levels>>(exec, *levels, options.degree,
-                                                                options.columns, factor_);
+        single_ = std::make_unique<Cycle<Single, Exec, Levels>>(
+            exec, arena, *levels, options.degree, options.columns, factor_);
       else
         single_->refresh(exec, *levels, factor_);
       return;
     }
     if (first)
-      working_ = std::make_unique<Cycle<Scalar, Exec, Levels>>(exec, *levels, options.degree,
+      working_ = std::make_unique<Cycle<Scalar, Exec, Levels>>(exec, arena, *levels, options.degree,
                                                                options.columns, 1);
     else if constexpr (is_wide)
-      if (replaced) working_->replace_first(exec, *levels);
+      if (replaced) working_->replace_first(exec, arena, *levels);
     if (!first) working_->refresh(exec, *levels, 1);
   }
 

@@ -23,7 +23,8 @@ template <class Scalar, class Exec>
 class OrderedMatrix {
  public:
   /// A, or the copy with the values of A, which has the pattern of the first one. Waits.
-  CrsMatrix<Scalar, Exec> of(Exec const& exec, CrsMatrix<Scalar, Exec> const& A);
+  CrsMatrix<Scalar, Exec> of(Exec const& exec, Arena<Exec>& arena,
+                             CrsMatrix<Scalar, Exec> const& A);
 
  private:
   bool first_ = true, in_order_ = true;
@@ -54,12 +55,11 @@ class OneRank {
 
   // The setup.
   /// Level 0 becomes A, or a copy of it in order.
-  void take(Exec const& exec, Levels& all, Matrix const& A);
+  void take(Exec const& exec, Setup& setup, Levels& all, Matrix const& A);
   /// Unless the level is inverted.
   void make_operator(Exec const& exec, Levels& all, std::size_t number) const;
   void count(Level& level) const;
-  ChebyshevSetup<Scalar, Exec> spectrum(Exec const& exec, Level const& level,
-                                        std::uint64_t seed) const;
+  ChebyshevSetup<Scalar, Exec> spectrum(Exec const& exec, Setup& setup, Level const& level) const;
   bool is_last(Levels const& all, std::size_t number) const;
   /// Nobody smooths there, and whether the matrix is definite its inverse says.
   bool is_solved(Levels const& all, std::size_t number) const;
@@ -76,9 +76,10 @@ class OneRank {
   // For cycles: factor times a level's matrix, rounded; and the inverse of that of the last one.
   double norm(Exec const& exec, Level const& level) const { return max_row_sum(exec, level.ref()); }
   template <class Value>
-  auto rounded(Exec const& exec, Level const& level, double factor, int columns) const {
+  auto rounded(Exec const& exec, Arena<Exec>& arena, Level const& level, double factor,
+               int columns) const {
     return std::make_shared<Operator<Value> const>(
-        exec, blockspan::levels::rounded<Value>(exec, level.A, factor),
+        exec, blockspan::levels::rounded<Value>(exec, arena, level.A, factor),
         SpmmPlanOptions{.columns = columns});
   }
   template <class Value>
@@ -88,11 +89,11 @@ class OneRank {
   }
   /// Null where it is not inverted.
   template <class Value>
-  std::shared_ptr<Solver<Value>> solver(Exec const& exec, Levels const& all, int /*degree*/,
-                                        int columns, double factor) const {
+  std::shared_ptr<Solver<Value>> solver(Exec const& exec, Arena<Exec>& arena, Levels const& all,
+                                        int /*degree*/, int columns, double factor) const {
     if (!all.report.exact_last) return nullptr;
     return std::make_shared<Solver<Value>>(
-        exec, blockspan::levels::rounded<Value>(exec, inverse_, 1 / factor),
+        exec, blockspan::levels::rounded<Value>(exec, arena, inverse_, 1 / factor),
         SpmmPlanOptions{.columns = columns});
   }
   template <class Value>

@@ -21,21 +21,21 @@ inline constexpr std::int64_t most_inverted_rows = 4000;
 inline constexpr std::int64_t most_singular_rows = 1500;
 
 template <class Scalar, class Exec>
-CrsMatrix<Scalar, Exec> OrderedMatrix<Scalar, Exec>::of(Exec const& exec,
+CrsMatrix<Scalar, Exec> OrderedMatrix<Scalar, Exec>::of(Exec const& exec, Arena<Exec>& arena,
                                                         CrsMatrix<Scalar, Exec> const& A) {
   if (first_) in_order_ = is_in_order(exec, pattern_ref<Exec>(A));
   if (in_order_) return first_ = false, A;
   auto const n = A.numRows();
   if (first_) {
-    identity_ = diagonal_pattern(exec, n);
-    ordered_ = multiply_patterns(exec, pattern_ref<Exec>(A), identity_.ref());
-    values_ = new_array<Scalar>(exec, ordered_.entries());
+    identity_ = diagonal_pattern(exec, arena, n);
+    ordered_ = multiply_patterns(exec, arena, pattern_ref<Exec>(A), identity_.ref());
+    values_ = kept_array<Scalar>(exec, arena, ordered_.entries());
     first_ = false;
   }
-  auto const ones = scratch<Scalar>(exec, n);
+  auto const ones = scratch_array<Scalar>(exec, arena, n);
   Kokkos::deep_copy(exec, ones, Scalar(1));
-  multiply_values<Exec, Scalar>(exec, matrix_ref<Exec>(A), {identity_.ref(), ones.data()}, ordered_,
-                                values_);
+  multiply_values<Exec, Scalar>(exec, arena, matrix_ref<Exec>(A), {identity_.ref(), ones.data()},
+                                ordered_, values_);
   exec.fence("Blockspan::multigrid_take");
   return matrix_of<Scalar, Exec>(ordered_, values_);
 }
@@ -49,11 +49,11 @@ void OneRank<Scalar, Exec>::require_pattern(Exec const& exec, Levels const& all,
 }
 
 template <class Scalar, class Exec>
-void OneRank<Scalar, Exec>::take(Exec const& exec, Levels& all, Matrix const& A) {
+void OneRank<Scalar, Exec>::take(Exec const& exec, Setup& setup, Levels& all, Matrix const& A) {
   auto& first = all.levels[0];
   auto const before = first.A;
   if (!first.op) fingerprint_ = summarize(exec, pattern_ref<Exec>(A)).fingerprint;
-  first.A = ordered_.of(exec, A);
+  first.A = ordered_.of(exec, setup.arena, A);
   if (first.op && first.A.values.data() == before.values.data() &&
       first.A.graph.entries.data() == before.graph.entries.data())
     return;
@@ -76,9 +76,10 @@ void OneRank<Scalar, Exec>::count(Level& level) const {
 }
 
 template <class Scalar, class Exec>
-ChebyshevSetup<Scalar, Exec> OneRank<Scalar, Exec>::spectrum(Exec const& exec, Level const& level,
-                                                             std::uint64_t seed) const {
-  return chebyshev_setup<Scalar, Exec>(exec, *level.op, level.A, ChebyshevOptions{.seed = seed});
+ChebyshevSetup<Scalar, Exec> OneRank<Scalar, Exec>::spectrum(Exec const& exec, Setup& setup,
+                                                             Level const& level) const {
+  return chebyshev_setup<Scalar, Exec>(exec, setup.arena, *level.op, level.A,
+                                       ChebyshevOptions{.seed = setup.options.seed});
 }
 
 template <class Scalar, class Exec>
@@ -147,12 +148,12 @@ void OneRank<Scalar, Exec>::solve_last(Exec const& exec, Setup& setup, Levels& a
   if (!report.exact_last) return smooth_instead(inverse_given_up_ ? " and is singular" : "");
   if (n == 0) return;
   if (inverse_.numRows() != n)
-    inverse_ = matrix_of<Scalar, Exec>(full_pattern(exec, static_cast<int>(n)),
-                                       new_array<Scalar>(exec, n * n));
+    inverse_ = matrix_of<Scalar, Exec>(full_pattern(exec, setup.arena, static_cast<int>(n)),
+                                       kept_array<Scalar>(exec, setup.arena, n * n));
   report.null_vectors = 0;
   bool inverted = false;
   if constexpr (!runs_on_host_v<Exec>)
-    inverted = BlockInverse<Scalar, Exec>(exec, static_cast<int>(n))
+    inverted = BlockInverse<Scalar, Exec>(exec, setup.arena, static_cast<int>(n))
                    .run(last.ref(), 1e-11 * static_cast<double>(n), inverse_.values);
   if (!inverted && !invert_on_host(exec, all)) {
     inverse_ = {};

@@ -25,12 +25,12 @@ void round_values(Exec const& exec, From const& from,
 
 /// factor A with the same pattern, rounded; A itself where it has such values.
 template <class Value, class Scalar, class Exec>
-CrsMatrix<Value, Exec> rounded(Exec const& exec, CrsMatrix<Scalar, Exec> const& A,
-                               real_t<Scalar> factor) {
+CrsMatrix<Value, Exec> rounded(Exec const& exec, Arena<Exec>& arena,
+                               CrsMatrix<Scalar, Exec> const& A, real_t<Scalar> factor) {
   if constexpr (std::is_same_v<Scalar, Value>) {
     return A;
   } else {
-    auto const values = new_array<Value>(exec, static_cast<std::int64_t>(A.nnz()));
+    auto const values = kept_array<Value>(exec, arena, static_cast<std::int64_t>(A.nnz()));
     round_values(exec, A.values, factor, values);
     return CrsMatrix<Value, Exec>("Blockspan::multigrid", A.numRows(), A.numCols(),
                                   static_cast<int>(A.nnz()), values, A.graph.row_map,

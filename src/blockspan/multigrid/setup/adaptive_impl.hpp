@@ -18,7 +18,7 @@ template <class Scalar, class Exec, class Factors>
 CrsMatrix<Scalar, Exec> scaled_by_roots(Exec const& exec, CrsMatrix<Scalar, Exec> const& A,
                                         Factors const& roots) {
   auto const pattern = pattern_ref<Exec>(A);
-  auto const values = new_array<Scalar>(exec, pattern.entries);
+  auto const values = allocate<Array<Scalar, Exec>>(exec, "Blockspan::multigrid", pattern.entries);
   auto const from = A.values;
   each(
       exec, "Blockspan::multigrid_scale_matrix", pattern.rows, KOKKOS_LAMBDA(std::int64_t i) {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -9,10 +8,10 @@
 
 #include <blockspan/sparse/crs_matrix.hpp>
 #include <blockspan/sparse/matrix_ref.hpp>
+#include <blockspan/support/arena.hpp>
 #include <blockspan/support/arithmetic.hpp>
 #include <blockspan/support/backend.hpp>
 #include <blockspan/support/memory.hpp>
-#include <blockspan/support/scratch_arrays.hpp>
 
 // What the setup of a hierarchy is written in: arrays where Exec computes, and loops over them.
 
@@ -20,58 +19,6 @@ namespace blockspan::levels {
 
 template <class Exec>
 using Integers = Array<int, Exec>;
-
-/// Arrays that a hierarchy keeps, on devices parts of a few larger ones: to allocate there takes as
-/// long as ten launches. While one of these lives, new_array of its thread takes from it; a larger
-/// one lives as long as any of its parts.
-template <class T, class Exec>
-class KeptArrays : public InnermostOfThread<KeptArrays<T, Exec>> {
- public:
-  /// at_once: how many numbers to allocate together.
-  explicit KeptArrays(std::int64_t at_once) : at_once_(at_once) {}
-
-  Array<T, Exec> take(Exec const& exec, std::int64_t size) {
-    constexpr std::int64_t alignment = 256 / sizeof(T);
-    std::int64_t const room = ceil_div(size, alignment) * alignment;
-    if (runs_on_host_v<Exec> || 2 * room > at_once_)
-      return allocate<Array<T, Exec>>(exec, "Blockspan::multigrid", size);
-    if (used_ + room > static_cast<std::int64_t>(all_.extent(0))) {
-      all_ = allocate<Array<T, Exec>>(exec, "Blockspan::multigrid", at_once_);
-      used_ = 0;
-    }
-    std::int64_t const begin = used_;
-    used_ += room;
-    return Kokkos::subview(all_, std::pair<std::int64_t, std::int64_t>(begin, begin + size));
-  }
-
- private:
-  std::int64_t at_once_, used_ = 0;
-  Array<T, Exec> all_;
-};
-
-template <class T, class Exec>
-Array<T, Exec> new_array(Exec const& exec, std::int64_t size) {
-  auto* const kept = KeptArrays<T, Exec>::current();
-  if (kept != nullptr) return kept->take(exec, size);
-  return allocate<Array<T, Exec>>(exec, "Blockspan::multigrid", size);
-}
-
-/// For what the caller does not keep.
-template <class T, class Exec>
-Array<T, Exec> scratch(Exec const& exec, std::int64_t size) {
-  return scratch_array<T>(exec, "Blockspan::multigrid", static_cast<std::size_t>(size));
-}
-
-/// `count` of them of one size, in one.
-template <class T, int count, class Exec>
-std::array<Array<T, Exec>, count> scratch_parts(Exec const& exec, std::int64_t size) {
-  auto const all = scratch<T>(exec, count * size);
-  std::array<Array<T, Exec>, count> parts;
-  for (std::int64_t k = 0; k < count; ++k)
-    parts[static_cast<std::size_t>(k)] =
-        Kokkos::subview(all, std::pair<std::int64_t, std::int64_t>(k * size, (k + 1) * size));
-  return parts;
-}
 
 /// body(i) for 0 <= i < count. Does not wait.
 template <class Exec, class Body>
@@ -159,7 +106,7 @@ int offsets_of_counts(Exec const& exec, Integers<Exec> const& offsets);
 /// fullest row a worker. like_A, like_B: rows of A and B; one of each group is looked at, and the
 /// rows of the product are in the groups of A.
 template <class Exec>
-Pattern<Exec> multiply_patterns(Exec const& exec, PatternRef<int, int> const& A,
+Pattern<Exec> multiply_patterns(Exec const& exec, Arena<Exec>& arena, PatternRef<int, int> const& A,
                                 PatternRef<int, int> const& B, LikeRows const& like_A = {},
                                 LikeRows const& like_B = {});
 
@@ -178,17 +125,18 @@ struct Transposed {
   Integers<Exec> places;
 };
 template <class Exec>
-Transposed<Exec> transposed(Exec const& exec, Pattern<Exec> const& A);
+Transposed<Exec> transposed(Exec const& exec, Arena<Exec>& arena, Pattern<Exec> const& A);
 
 /// The rows of each class, ascending: row i of the pattern lists the members of class i. class_of:
-/// -1 for none. In scratch arrays.
+/// -1 for none. In arrays that the arena lends.
 template <class Exec>
-Pattern<Exec> members(Exec const& exec, Integers<Exec> const& class_of, int classes);
+Pattern<Exec> members(Exec const& exec, Arena<Exec>& arena, Integers<Exec> const& class_of,
+                      int classes);
 
 /// A diagonal, and all n x n places.
 template <class Exec>
-Pattern<Exec> diagonal_pattern(Exec const& exec, int n);
+Pattern<Exec> diagonal_pattern(Exec const& exec, Arena<Exec>& arena, int n);
 template <class Exec>
-Pattern<Exec> full_pattern(Exec const& exec, int n);
+Pattern<Exec> full_pattern(Exec const& exec, Arena<Exec>& arena, int n);
 
 }  // namespace blockspan::levels

@@ -43,13 +43,15 @@ CrsMatrix<scalar_t<Matrix>, Exec> expand_blocks(Exec const& exec, Matrix const& 
   using Scalar = scalar_t<Matrix>;
   int const b = static_cast<int>(A.blockDim()), rows = static_cast<int>(A.numRows()) * b;
   auto const entries = static_cast<std::int64_t>(A.graph.entries.extent(0)) * b * b;
-  ScalarRows<Scalar, Exec> const to{new_array<int>(exec, rows + 1), new_array<int>(exec, entries),
-                                    new_array<Scalar>(exec, entries)};
+  constexpr auto label = "Blockspan::multigrid";
+  ScalarRows<Scalar, Exec> const to{allocate<Integers<Exec>>(exec, label, rows + 1),
+                                    allocate<Integers<Exec>>(exec, label, entries),
+                                    allocate<Array<Scalar, Exec>>(exec, label, entries)};
   Kokkos::deep_copy(exec, to.offsets, 0);
   each(exec, "Blockspan::multigrid_expand", rows,
        ExpandBlocks<Matrix, ScalarRows<Scalar, Exec>>{A, to, b});
   exec.fence("Blockspan::multigrid_expand");
-  return CrsMatrix<Scalar, Exec>("Blockspan::multigrid", rows, static_cast<int>(A.numCols()) * b,
+  return CrsMatrix<Scalar, Exec>(label, rows, static_cast<int>(A.numCols()) * b,
                                  static_cast<int>(entries), to.values, to.offsets, to.indices);
 }
 

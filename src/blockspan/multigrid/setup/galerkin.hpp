@@ -74,10 +74,10 @@ struct ListStrong {
 };
 
 template <class Exec>
-FilteredPattern<Exec> filter(Exec const& exec, PatternRef<int, int> const& A,
+FilteredPattern<Exec> filter(Exec const& exec, Arena<Exec>& arena, PatternRef<int, int> const& A,
                              NodePartition<Exec> const& nodes, Pattern<Exec> const& strong) {
   StrongEntries const entries{A, strong.ref(), nodes.of_row.data()};
-  auto const offsets = new_array<int>(exec, A.rows + 1);
+  auto const offsets = kept_array<int>(exec, arena, A.rows + 1);
   each_by_lanes(exec, "Blockspan::multigrid_count_filtered", A.rows, lanes_for(A.entries, A.rows),
                 CountStrong{entries, offsets.data()});
   auto const left_out = count_each(
@@ -89,8 +89,8 @@ FilteredPattern<Exec> filter(Exec const& exec, PatternRef<int, int> const& A,
       });
   FilteredPattern<Exec> F{
       {static_cast<int>(A.rows), static_cast<int>(A.columns), offsets, {}}, {}, left_out == 0};
-  F.pattern.indices = new_array<int>(exec, offsets_of_counts(exec, offsets));
-  F.source = new_array<int>(exec, F.pattern.entries());
+  F.pattern.indices = kept_array<int>(exec, arena, offsets_of_counts(exec, offsets));
+  F.source = kept_array<int>(exec, arena, F.pattern.entries());
   auto const indices = F.pattern.indices, source = F.source;
   if (F.whole && F.pattern.entries() == A.entries)
     each(
@@ -185,12 +185,13 @@ KOKKOS_FUNCTION real_t<Scalar> magnitude_energy(MatrixRef<Scalar, int, int> cons
 /// Finds the columns of P that A maps to rounding errors, p_j^H A p_j <= 1e-12 |p_j|^H |A| |p_j|,
 /// and strikes them from `kept` (see Tentative::origin). C: P^H A P. Returns how many; waits.
 template <class Exec, class Scalar>
-std::int64_t strike_spent(Exec const& exec, MatrixRef<Scalar, int, int> const& A,
+std::int64_t strike_spent(Exec const& exec, Arena<Exec>& arena,
+                          MatrixRef<Scalar, int, int> const& A,
                           MatrixRef<Scalar, int, int> const& P,
                           MatrixRef<Scalar, int, int> const& R,
                           MatrixRef<Scalar, int, int> const& C, Integers<Exec> const& origin,
                           int per_aggregate, Integers<Exec> const& kept) {
-  auto const roots = scratch<real_t<Scalar>>(exec, A.pattern.rows);
+  auto const roots = scratch_array<real_t<Scalar>>(exec, arena, A.pattern.rows);
   each(
       exec, "Blockspan::multigrid_diagonal_roots", A.pattern.rows, KOKKOS_LAMBDA(std::int64_t i) {
         auto const& a = A.pattern;

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <type_traits>
 
 #include <blockspan/multigrid/setup/arrays.hpp>
 
@@ -25,29 +24,6 @@ struct NodePartition {
   }
 };
 
-/// What the arrays of a setup are taken from while it lives. entries, rows: of level 0.
-template <class Scalar, class Exec>
-struct SetupMemory {
-  template <class T>
-  struct Arrays {
-    KeptArrays<T, Exec> kept;
-    ScratchArrays<T, Exec> scratch;
-    explicit Arrays(std::int64_t at_once) : kept(at_once) {}
-  };
-  struct None {
-    explicit None(std::int64_t) {}
-  };
-  Arrays<int> integers;
-  Arrays<double> reals;
-  ScratchArrays<std::uint64_t, Exec> states;
-  ScratchArrays<std::int64_t, Exec> places;
-  std::conditional_t<std::is_same_v<Scalar, double>, None, Arrays<Scalar>> numbers;
-
-  // the patterns of a level 0 are several times its own: a few allocations each
-  SetupMemory(std::int64_t entries, std::int64_t rows)
-      : integers(entries + 8 * rows), reals(entries + 8 * rows), numbers(entries + 8 * rows) {}
-};
-
 /// Undirected graph with weights; an edge of a node to itself counts for nothing.
 template <class Exec>
 struct WeightedGraph {
@@ -68,7 +44,8 @@ struct Aggregates {
 /// Nodes of `size` rows each, but for those that other ranks have of the first and the last one.
 /// first: row of all that is this rank's first.
 template <class Exec>
-NodePartition<Exec> equal_nodes(Exec const& exec, std::int64_t first, int rows, int size);
+NodePartition<Exec> equal_nodes(Exec const& exec, Arena<Exec>& arena, std::int64_t first, int rows,
+                                int size);
 
 /// Disjoint connected groups of nodes, numbered in the order of their roots:
 ///   1. roots are a maximal independent set of distance two; a root takes its neighbours
@@ -79,11 +56,11 @@ NodePartition<Exec> equal_nodes(Exec const& exec, std::int64_t first, int rows, 
 /// Sources: Bell, Dalton and Olson 2012, doi:10.1137/110838844; Kelley and Rajamanickam 2022,
 /// arXiv:2204.02934.
 template <class Exec>
-Aggregates<Exec> aggregate(Exec const& exec, WeightedGraph<Exec> const& graph);
+Aggregates<Exec> aggregate(Exec const& exec, Arena<Exec>& arena, WeightedGraph<Exec> const& graph);
 
 /// Aggregates of aggregates.
 template <class Exec>
-Aggregates<Exec> aggregate_again(Exec const& exec, WeightedGraph<Exec> const& graph,
-                                 Aggregates<Exec> const& fine);
+Aggregates<Exec> aggregate_again(Exec const& exec, Arena<Exec>& arena,
+                                 WeightedGraph<Exec> const& graph, Aggregates<Exec> const& fine);
 
 }  // namespace blockspan::levels

@@ -9,11 +9,12 @@
 namespace blockspan::levels {
 
 template <class Exec>
-NodePartition<Exec> equal_nodes(Exec const& exec, std::int64_t first, int rows, int size) {
+NodePartition<Exec> equal_nodes(Exec const& exec, Arena<Exec>& arena, std::int64_t first, int rows,
+                                int size) {
   int const before = static_cast<int>(first % size);
   int const count = rows == 0 ? 0 : (before + rows + size - 1) / size;
-  NodePartition<Exec> nodes{count, new_array<int>(exec, rows), new_array<int>(exec, count + 1),
-                            size};
+  NodePartition<Exec> nodes{count, kept_array<int>(exec, arena, rows),
+                            kept_array<int>(exec, arena, count + 1), size};
   auto const of_row = nodes.of_row, begin = nodes.begin;
   each(
       exec, "Blockspan::multigrid_nodes", rows,
@@ -52,8 +53,9 @@ class IndependentSet {
   using States = Array<NodeState, Exec>;
   States state;
 
-  IndependentSet(Exec const& exec, Pattern<Exec> const& edges) : exec_(exec), edges_(edges) {
-    auto const states = scratch_parts<NodeState, 2>(exec, edges.rows);
+  IndependentSet(Exec const& exec, Arena<Exec>& arena, Pattern<Exec> const& edges)
+      : exec_(exec), edges_(edges) {
+    auto const states = scratch_arrays<NodeState, 2>(exec, arena, edges.rows);
     state = states[0];
     nearer_ = states[1];
   }
@@ -191,8 +193,9 @@ std::int64_t join_strongest(Exec const& exec, WeightedGraph<Exec> const& graph,
 
 /// How many nodes the largest class has.
 template <class Exec>
-std::int64_t largest_class(Exec const& exec, Integers<Exec> const& class_of, int classes) {
-  auto const sizes = scratch<int>(exec, classes);
+std::int64_t largest_class(Exec const& exec, Arena<Exec>& arena, Integers<Exec> const& class_of,
+                           int classes) {
+  auto const sizes = scratch_array<int>(exec, arena, classes);
   Kokkos::deep_copy(exec, sizes, 0);
   each(
       exec, "Blockspan::multigrid_sizes", static_cast<std::int64_t>(class_of.extent(0)),
@@ -208,31 +211,32 @@ std::int64_t largest_class(Exec const& exec, Integers<Exec> const& class_of, int
 
 /// Aggregates by the numbers of their roots.
 template <class Exec>
-Aggregates<Exec> number_aggregates(Exec const& exec, Integers<Exec> const& label, int rounds) {
+Aggregates<Exec> number_aggregates(Exec const& exec, Arena<Exec>& arena,
+                                   Integers<Exec> const& label, int rounds) {
   auto const n = static_cast<std::int64_t>(label.extent(0));
-  auto const numbers = scratch<int>(exec, n + 1);
+  auto const numbers = scratch_array<int>(exec, arena, n + 1);
   each(
       exec, "Blockspan::multigrid_number", n,
       KOKKOS_LAMBDA(std::int64_t i) { numbers(i) = label(i) == i ? 1 : 0; });
   Aggregates<Exec> result;
   result.rounds = rounds;
   result.count = offsets_of_counts(exec, numbers);
-  result.of_node = scratch<int>(exec, n);
+  result.of_node = scratch_array<int>(exec, arena, n);
   auto const of_node = result.of_node;
   result.left_out = count_each(
       exec, "Blockspan::multigrid_number", n, KOKKOS_LAMBDA(std::int64_t i, std::int64_t & out) {
         of_node(i) = label(i) < 0 ? -1 : numbers(label(i));
         if (label(i) < 0) ++out;
       });
-  result.largest = largest_class(exec, of_node, result.count);
+  result.largest = largest_class(exec, arena, of_node, result.count);
   return result;
 }
 
 template <class Exec>
-Aggregates<Exec> aggregate(Exec const& exec, WeightedGraph<Exec> const& graph) {
+Aggregates<Exec> aggregate(Exec const& exec, Arena<Exec>& arena, WeightedGraph<Exec> const& graph) {
   auto const& edges = graph.edges;
   std::int64_t const n = edges.rows;
-  auto const parts = scratch_parts<int, 4>(exec, n);
+  auto const parts = scratch_arrays<int, 4>(exec, arena, n);
   auto const label = parts[0], in_play = parts[1], is_root = parts[2], next = parts[3];
   auto const G = edges.ref();
   each(
@@ -240,7 +244,7 @@ Aggregates<Exec> aggregate(Exec const& exec, WeightedGraph<Exec> const& graph) {
         label(i) = -1;
         in_play(i) = G.row_offsets[i + 1] > G.row_offsets[i] ? 1 : 0;
       });
-  IndependentSet<Exec> set(exec, edges);
+  IndependentSet<Exec> set(exec, arena, edges);
   int const rounds = set.find(in_play);
   choose_roots(exec, edges, in_play, set.state, 0, is_root);
   join_roots(exec, edges, in_play, is_root, label);
@@ -255,29 +259,29 @@ Aggregates<Exec> aggregate(Exec const& exec, WeightedGraph<Exec> const& graph) {
     if (now == 0 || now >= left) break;
     left = now;
   }
-  return number_aggregates(exec, label, rounds);
+  return number_aggregates(exec, arena, label, rounds);
 }
 
 template <class Exec>
-Aggregates<Exec> aggregate_again(Exec const& exec, WeightedGraph<Exec> const& graph,
-                                 Aggregates<Exec> const& fine) {
+Aggregates<Exec> aggregate_again(Exec const& exec, Arena<Exec>& arena,
+                                 WeightedGraph<Exec> const& graph, Aggregates<Exec> const& fine) {
   auto const of = fine.of_node;
   auto const n = static_cast<std::int64_t>(of.extent(0));
   // the graph of aggregates: the edges between them, added up
-  auto const lists = members(exec, of, fine.count);
-  auto const membership = transposed(exec, lists).pattern;
-  auto const ones = scratch<double>(exec, lists.entries());
+  auto const lists = members(exec, arena, of, fine.count);
+  auto const membership = transposed(exec, arena, lists).pattern;
+  auto const ones = scratch_array<double>(exec, arena, lists.entries());
   Kokkos::deep_copy(exec, ones, 1.0);
-  auto const half = multiply_patterns(exec, graph.edges.ref(), membership.ref());
-  auto const half_values = scratch<double>(exec, half.entries());
-  multiply_values<Exec, double>(exec, {graph.edges.ref(), graph.weights.data()},
+  auto const half = multiply_patterns(exec, arena, graph.edges.ref(), membership.ref());
+  auto const half_values = scratch_array<double>(exec, arena, half.entries());
+  multiply_values<Exec, double>(exec, arena, {graph.edges.ref(), graph.weights.data()},
                                 {membership.ref(), ones.data()}, half, half_values);
-  WeightedGraph<Exec> coarse{multiply_patterns(exec, lists.ref(), half.ref()), {}};
-  coarse.weights = scratch<double>(exec, coarse.edges.entries());
-  multiply_values<Exec, double>(exec, {lists.ref(), ones.data()}, {half.ref(), half_values.data()},
-                                coarse.edges, coarse.weights);
-  auto const again = aggregate(exec, coarse);
-  auto const label = scratch<int>(exec, n);
+  WeightedGraph<Exec> coarse{multiply_patterns(exec, arena, lists.ref(), half.ref()), {}};
+  coarse.weights = scratch_array<double>(exec, arena, coarse.edges.entries());
+  multiply_values<Exec, double>(exec, arena, {lists.ref(), ones.data()},
+                                {half.ref(), half_values.data()}, coarse.edges, coarse.weights);
+  auto const again = aggregate(exec, arena, coarse);
+  auto const label = scratch_array<int>(exec, arena, n);
   auto const coarse_of = again.of_node;
   Aggregates<Exec> result = again;
   result.of_node = label;
@@ -285,7 +289,7 @@ Aggregates<Exec> aggregate_again(Exec const& exec, WeightedGraph<Exec> const& gr
   each(
       exec, "Blockspan::multigrid_compose", n,
       KOKKOS_LAMBDA(std::int64_t i) { label(i) = of(i) < 0 ? -1 : coarse_of(of(i)); });
-  result.largest = largest_class(exec, label, result.count);
+  result.largest = largest_class(exec, arena, label, result.count);
   return result;
 }
 

@@ -77,7 +77,7 @@ struct ProductValues {
 
 /// C: its pattern holds that of A B. Does not wait.
 template <class Exec, class Scalar>
-void multiply_values(Exec const& exec, MatrixRef<Scalar, int, int> const& A,
+void multiply_values(Exec const& exec, Arena<Exec>& arena, MatrixRef<Scalar, int, int> const& A,
                      MatrixRef<Scalar, int, int> const& B, Pattern<Exec> const& C,
                      Array<Scalar, Exec> const& values, LikeRows like_A = {},
                      LikeRows const& like_B = {}) {
@@ -94,7 +94,7 @@ void multiply_values(Exec const& exec, MatrixRef<Scalar, int, int> const& A,
     std::int64_t const table = C.columns * static_cast<std::int64_t>(sizeof(int));
     Workers const workers(exec, like_A.groups, table);
     bool const dense = workers.count * table <= std::int64_t{1} << 29;
-    auto const places = scratch<int>(exec, dense ? workers.count * C.columns : 0);
+    auto const places = scratch_array<int>(exec, arena, dense ? workers.count * C.columns : 0);
     each(
         exec, "Blockspan::multigrid_multiply", workers.count,
         ProductValues<Exec, Scalar>{A, B, C.ref(), like_A, like_B, values.data(), workers, places});

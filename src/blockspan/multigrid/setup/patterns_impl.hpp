@@ -197,7 +197,8 @@ LikeRows like_rows(Exec const& exec, PatternRef<int, int> const& A, LikeRows con
 /// Hosts: the columns of a worker's rows go to a list of its own, and from there to their places
 /// when all are counted, so that they are found once.
 template <class Exec>
-void multiply_on_host(Exec const& exec, ProductRows<Exec> const& rows, Pattern<Exec>& C) {
+void multiply_on_host(Exec const& exec, Arena<Exec>& arena, ProductRows<Exec> const& rows,
+                      Pattern<Exec>& C) {
   std::vector<std::vector<int>> lists(static_cast<std::size_t>(rows.workers.count));
   std::atomic<bool> memory_is_short = false;  // no exception may leave a parallel region
   auto const& like = rows.like_A;
@@ -222,7 +223,7 @@ void multiply_on_host(Exec const& exec, ProductRows<Exec> const& rows, Pattern<E
   });
   if (memory_is_short)
     throw OutOfMemory("Blockspan::multigrid: out of memory: no room for the pattern of a product");
-  C.indices = new_array<int>(exec, offsets_of_counts(exec, C.offsets));
+  C.indices = kept_array<int>(exec, arena, offsets_of_counts(exec, C.offsets));
   each(exec, "Blockspan::multigrid_fill_product", rows.workers.count, [&](std::int64_t worker) {
     auto const* from = lists[static_cast<std::size_t>(worker)].data();
     auto const range = rows.workers.rows_of(worker);
@@ -237,39 +238,43 @@ void multiply_on_host(Exec const& exec, ProductRows<Exec> const& rows, Pattern<E
 }
 
 template <class Exec>
-Pattern<Exec> multiply_patterns(Exec const& exec, PatternRef<int, int> const& A,
+Pattern<Exec> multiply_patterns(Exec const& exec, Arena<Exec>& arena, PatternRef<int, int> const& A,
                                 PatternRef<int, int> const& B, LikeRows const& given_A,
                                 LikeRows const& like_B) {
   LikeRows const like_A = given_A.begin == nullptr ? LikeRows{nullptr, A.rows, 1} : given_A;
-  auto const bounds = scratch<int>(exec, like_A.groups);
-  auto const before = scratch<std::int64_t>(exec, runs_on_host_v<Exec> ? 0 : like_A.groups);
+  auto const bounds = scratch_array<int>(exec, arena, like_A.groups);
+  auto const before =
+      scratch_array<std::int64_t>(exec, arena, runs_on_host_v<Exec> ? 0 : like_A.groups);
   auto const bound =
       bound_rows(exec, BoundRows{A, B, like_A, like_B, bounds.data(), before.data()});
   std::int64_t widest = bound.most;
-  Pattern<Exec> C{
-      static_cast<int>(A.rows), static_cast<int>(B.columns), new_array<int>(exec, A.rows + 1), {}};
+  Pattern<Exec> C{static_cast<int>(A.rows),
+                  static_cast<int>(B.columns),
+                  kept_array<int>(exec, arena, A.rows + 1),
+                  {}};
   // with a table of each worker's own, for rows of `widest` columns at most
   auto const by_workers = [&](bool dense) {
     std::int64_t size = 4;
     while (size < 2 * widest) size *= 2;
     if (dense) size = B.columns;
     Workers const workers(exec, like_A.groups, size * static_cast<std::int64_t>(sizeof(int)));
-    auto const tables = scratch<int>(exec, workers.count * size);
+    auto const tables = scratch_array<int>(exec, arena, workers.count * size);
     if (dense) Kokkos::deep_copy(exec, tables, -1);
     return ProductRows<Exec>{A,    B,     like_A,  like_B,    bounds, tables,
                              size, dense, workers, C.offsets, {}};
   };
   if constexpr (runs_on_host_v<Exec>) {
     multiply_on_host(
-        exec, by_workers(B.columns * static_cast<std::int64_t>(exec.concurrency()) <= (1 << 27)),
-        C);
+        exec, arena,
+        by_workers(B.columns * static_cast<std::int64_t>(exec.concurrency()) <= (1 << 27)), C);
   } else {
     int slots = 16;
     while (slots < 2 * widest && slots < 32 * ProductTeams::lanes_for(B)) slots *= 2;
     ProductTeams const teams(B, slots + 1, 2 * sizeof(int));
     while (slots + 1 > teams.room) slots /= 2;
     // lists that are kept are found once
-    auto const lists = scratch<int>(exec, bound.sum <= 4 * (A.entries + B.entries) ? bound.sum : 0);
+    auto const lists =
+        scratch_array<int>(exec, arena, bound.sum <= 4 * (A.entries + B.entries) ? bound.sum : 0);
     bool const listed = lists.extent(0) > 0;
     TeamProductRows by_teams{A, B, like_A, like_B, bounds.data(), slots, C.offsets.data()};
     if (listed) by_teams.lists = {before.data(), lists.data()};
@@ -278,7 +283,7 @@ Pattern<Exec> multiply_patterns(Exec const& exec, PatternRef<int, int> const& A,
     std::optional<ProductRows<Exec>> left;
     if (widest > 0) left = by_workers(false);
     if (left) each(exec, "Blockspan::multigrid_count_product", left->workers.count, *left);
-    C.indices = new_array<int>(exec, offsets_of_counts(exec, C.offsets));
+    C.indices = kept_array<int>(exec, arena, offsets_of_counts(exec, C.offsets));
     by_teams.indices = C.indices.data();
     if (C.entries() > 0) {
       if (listed)
@@ -307,8 +312,8 @@ bool is_in_order(Exec const& exec, PatternRef<int, int> const& A) {
 }
 
 template <class Exec>
-Pattern<Exec> diagonal_pattern(Exec const& exec, int n) {
-  Pattern<Exec> I{n, n, new_array<int>(exec, n + 1), new_array<int>(exec, n)};
+Pattern<Exec> diagonal_pattern(Exec const& exec, Arena<Exec>& arena, int n) {
+  Pattern<Exec> I{n, n, kept_array<int>(exec, arena, n + 1), kept_array<int>(exec, arena, n)};
   auto const offsets = I.offsets, indices = I.indices;
   each(
       exec, "Blockspan::multigrid_diagonal", n + 1, KOKKOS_LAMBDA(std::int64_t i) {
@@ -319,9 +324,10 @@ Pattern<Exec> diagonal_pattern(Exec const& exec, int n) {
 }
 
 template <class Exec>
-Pattern<Exec> full_pattern(Exec const& exec, int n) {
+Pattern<Exec> full_pattern(Exec const& exec, Arena<Exec>& arena, int n) {
   std::int64_t const entries = static_cast<std::int64_t>(n) * n;
-  Pattern<Exec> full{n, n, new_array<int>(exec, n + 1), new_array<int>(exec, entries)};
+  Pattern<Exec> full{n, n, kept_array<int>(exec, arena, n + 1),
+                     kept_array<int>(exec, arena, entries)};
   auto const offsets = full.offsets, indices = full.indices;
   each(
       exec, "Blockspan::multigrid_dense", n + 1,
@@ -333,23 +339,24 @@ Pattern<Exec> full_pattern(Exec const& exec, int n) {
 }
 
 template <class Exec>
-Transposed<Exec> transposed(Exec const& exec, Pattern<Exec> const& A) {
-  Transposed<Exec> const T{
-      {A.columns, A.rows, new_array<int>(exec, A.columns + 1), new_array<int>(exec, A.entries())},
-      new_array<int>(exec, A.entries())};
-  transpose_pattern(exec, A.ref(),
+Transposed<Exec> transposed(Exec const& exec, Arena<Exec>& arena, Pattern<Exec> const& A) {
+  Transposed<Exec> const T{{A.columns, A.rows, kept_array<int>(exec, arena, A.columns + 1),
+                            kept_array<int>(exec, arena, A.entries())},
+                           kept_array<int>(exec, arena, A.entries())};
+  transpose_pattern(exec, arena, A.ref(),
                     TransposedPattern<Exec, int>{A.columns, A.rows, T.pattern.offsets,
                                                  T.pattern.indices, T.places});
   return T;
 }
 
 template <class Exec>
-Pattern<Exec> members(Exec const& exec, Integers<Exec> const& class_of, int classes) {
+Pattern<Exec> members(Exec const& exec, Arena<Exec>& arena, Integers<Exec> const& class_of,
+                      int classes) {
   auto const n = static_cast<std::int64_t>(class_of.extent(0));
-  Pattern<Exec> A{classes, static_cast<int>(n), scratch<int>(exec, classes + 1),
-                  scratch<int>(exec, n)};
+  Pattern<Exec> A{classes, static_cast<int>(n), scratch_array<int>(exec, arena, classes + 1),
+                  scratch_array<int>(exec, arena, n)};
   auto const found =
-      group_by_key(exec, class_of.data(), n, classes, A.offsets.data(), A.indices.data());
+      group_by_key(exec, arena, class_of.data(), n, classes, A.offsets.data(), A.indices.data());
   A.indices = Kokkos::subview(A.indices, std::pair<std::int64_t, std::int64_t>(0, found));
   return A;
 }

@@ -98,14 +98,15 @@ struct ScaleEdges {
 /// The graph of nodes with weights c_ij = ||A_ij|| / sqrt(||A_ii|| ||A_jj||), blocks of
 /// W^1/2 A W^1/2.
 template <class Exec, class Scalar>
-WeightedGraph<Exec> node_graph(Exec const& exec, MatrixRef<Scalar, int, int> const& A,
+WeightedGraph<Exec> node_graph(Exec const& exec, Arena<Exec>& arena,
+                               MatrixRef<Scalar, int, int> const& A,
                                real_t<Scalar> const* inverse_diagonal,
                                NodePartition<Exec> const& nodes, LikeRows const& like) {
   std::int64_t const n = nodes.count;
   bool const alike = nodes.largest == 1 || like.begin != nullptr;
   int const lanes = lanes_for(A.pattern.entries, A.pattern.rows);
   NodeRows<Scalar> const rows{A, inverse_diagonal, nodes.of_row.data(), nodes.begin.data()};
-  auto const offsets = scratch<int>(exec, n + 1);
+  auto const offsets = scratch_array<int>(exec, arena, n + 1);
   if (alike)
     each_by_lanes(exec, "Blockspan::multigrid_count_blocks", n, lanes,
                   LikeNodeRows<Scalar>{rows, offsets.data()});
@@ -117,9 +118,9 @@ WeightedGraph<Exec> node_graph(Exec const& exec, MatrixRef<Scalar, int, int> con
           offsets(i) = count;
         });
   WeightedGraph<Exec> graph{{nodes.count, nodes.count, offsets, {}}, {}};
-  graph.edges.indices = scratch<int>(exec, offsets_of_counts(exec, offsets));
-  graph.weights = scratch<double>(exec, graph.edges.entries());
-  auto const own = scratch<double>(exec, n);
+  graph.edges.indices = scratch_array<int>(exec, arena, offsets_of_counts(exec, offsets));
+  graph.weights = scratch_array<double>(exec, arena, graph.edges.entries());
+  auto const own = scratch_array<double>(exec, arena, n);
   auto const indices = graph.edges.indices;
   auto const weights = graph.weights;
   if (alike)
@@ -192,23 +193,24 @@ struct StrongEdges {
 /// The edges with c_ij >= theta sqrt(m_i m_j), m_i the largest c_ij of node i: blind to a scaling
 /// of rows and columns, and the same seen from both ends. like: rows of A.
 template <class Exec, class Scalar>
-WeightedGraph<Exec> strong_graph(Exec const& exec, MatrixRef<Scalar, int, int> const& A,
+WeightedGraph<Exec> strong_graph(Exec const& exec, Arena<Exec>& arena,
+                                 MatrixRef<Scalar, int, int> const& A,
                                  real_t<Scalar> const* inverse_diagonal,
                                  NodePartition<Exec> const& nodes, LikeRows const& like,
                                  double theta) {
-  auto const graph = node_graph(exec, A, inverse_diagonal, nodes, like);
+  auto const graph = node_graph(exec, arena, A, inverse_diagonal, nodes, like);
   auto const all = graph.edges.ref();
   std::int64_t const n = nodes.count;
   int const lanes = lanes_for(all.entries, all.rows);
-  auto const roots = scratch<double>(exec, n);
+  auto const roots = scratch_array<double>(exec, arena, n);
   each_by_lanes(exec, "Blockspan::multigrid_largest_block", n, lanes,
                 LargestEdge{all, graph.weights.data(), theta, roots.data()});
-  auto const offsets = scratch<int>(exec, n + 1);
+  auto const offsets = scratch_array<int>(exec, arena, n + 1);
   each_by_lanes(exec, "Blockspan::multigrid_count_strong", n, lanes,
                 StrongEdges{all, graph.weights.data(), roots.data(), offsets.data()});
   WeightedGraph<Exec> result{{nodes.count, nodes.count, offsets, {}}, {}};
-  result.edges.indices = scratch<int>(exec, offsets_of_counts(exec, offsets));
-  result.weights = scratch<double>(exec, result.edges.entries());
+  result.edges.indices = scratch_array<int>(exec, arena, offsets_of_counts(exec, offsets));
+  result.weights = scratch_array<double>(exec, arena, result.edges.entries());
   each_by_lanes(exec, "Blockspan::multigrid_fill_strong", n, lanes,
                 StrongEdges{all, graph.weights.data(), roots.data(), nullptr, offsets.data(),
                             result.edges.indices.data(), result.weights.data()});

@@ -80,13 +80,14 @@ KOKKOS_INLINE_FUNCTION int bits_below(int mask, int bit) {
 
 /// T, its near-null vectors and nodes, with the columns that `kept` names.
 template <class Scalar, class Exec>
-void form_tentative(Exec const& exec, Tentative<Scalar, Exec>& t) {
+void form_tentative(Exec const& exec, Arena<Exec>& arena, Tentative<Scalar, Exec>& t) {
   int const q = t.vectors;
   std::int64_t const n = static_cast<std::int64_t>(t.of_row.extent(0)), m = t.aggregates;
   auto const of_row = t.of_row, kept = t.kept;
   auto const Q = t.Q, R = t.R;
-  auto const begin = scratch<int>(exec, m + 1), numbers = scratch<int>(exec, m + 1),
-             offsets = new_array<int>(exec, n + 1);
+  auto const begin = scratch_array<int>(exec, arena, m + 1),
+             numbers = scratch_array<int>(exec, arena, m + 1),
+             offsets = kept_array<int>(exec, arena, n + 1);
   each(
       exec, "Blockspan::multigrid_coarse_rows", m, KOKKOS_LAMBDA(std::int64_t a) {
         begin(a) = bits_below(kept(a), q);
@@ -100,12 +101,12 @@ void form_tentative(Exec const& exec, Tentative<Scalar, Exec>& t) {
   t.nodes.count = offsets_of_counts(exec, numbers);
   t.nodes.largest = q;
   t.pattern = {static_cast<int>(n), coarse, offsets, {}};
-  t.pattern.indices = new_array<int>(exec, offsets_of_counts(exec, offsets));
-  t.values = new_array<Scalar>(exec, t.pattern.entries());
+  t.pattern.indices = kept_array<int>(exec, arena, offsets_of_counts(exec, offsets));
+  t.values = kept_array<Scalar>(exec, arena, t.pattern.entries());
   t.near_null = allocate<Block<Scalar, Exec>>(exec, "Blockspan::multigrid", coarse, q);
-  t.nodes.of_row = new_array<int>(exec, coarse);
-  t.nodes.begin = new_array<int>(exec, t.nodes.count + 1);
-  t.origin = new_array<int>(exec, coarse);
+  t.nodes.of_row = kept_array<int>(exec, arena, coarse);
+  t.nodes.begin = kept_array<int>(exec, arena, t.nodes.count + 1);
+  t.origin = kept_array<int>(exec, arena, coarse);
   auto const indices = t.pattern.indices, node_of = t.nodes.of_row, node_begin = t.nodes.begin,
              origin = t.origin;
   auto const values = t.values;
@@ -141,29 +142,30 @@ void form_tentative(Exec const& exec, Tentative<Scalar, Exec>& t) {
 
 /// The basis of every aggregate, and T with all of it. B: rows x vectors.
 template <class Scalar, class Exec>
-Tentative<Scalar, Exec> make_tentative(Exec const& exec, Block<Scalar, Exec> const& B,
+Tentative<Scalar, Exec> make_tentative(Exec const& exec, Arena<Exec>& arena,
+                                       Block<Scalar, Exec> const& B,
                                        NodePartition<Exec> const& nodes,
                                        Aggregates<Exec> const& aggregates) {
   auto const n = static_cast<std::int64_t>(B.extent(0));
   Tentative<Scalar, Exec> t;
   t.vectors = static_cast<int>(B.extent(1));
   t.aggregates = aggregates.count;
-  t.of_row = new_array<int>(exec, n);
+  t.of_row = kept_array<int>(exec, arena, n);
   auto const of_row = t.of_row, node_of = nodes.of_row, of_node = aggregates.of_node;
   each(
       exec, "Blockspan::multigrid_aggregate_of_row", n,
       KOKKOS_LAMBDA(std::int64_t i) { of_row(i) = of_node(node_of(i)); });
-  auto const rows = members(exec, of_row, aggregates.count);
+  auto const rows = members(exec, arena, of_row, aggregates.count);
   std::int64_t const q = t.vectors;
-  t.Q = new_array<Scalar>(exec, n * q);
-  t.R = new_array<Scalar>(exec, aggregates.count * q * q);
-  t.kept = new_array<int>(exec, aggregates.count);
+  t.Q = kept_array<Scalar>(exec, arena, n * q);
+  t.R = kept_array<Scalar>(exec, arena, aggregates.count * q * q);
+  t.kept = kept_array<int>(exec, arena, aggregates.count);
   ConstBlock<Scalar, Exec> const b = B;
   each_by_lanes(
       exec, "Blockspan::multigrid_orthonormalize", aggregates.count, 32,
       OrthonormalizeAggregates<Scalar>{rows.offsets.data(), rows.indices.data(), block_ref<Exec>(b),
                                        t.Q.data(), t.R.data(), t.kept.data()});
-  form_tentative(exec, t);
+  form_tentative(exec, arena, t);
   return t;
 }
 

@@ -5,7 +5,7 @@
 #include <blockspan/blocks/over_ranks.hpp>
 #include <blockspan/multivector/multivector.hpp>
 #include <blockspan/operators/linear_operator.hpp>
-#include <blockspan/support/scratch_arrays.hpp>
+#include <blockspan/support/arena.hpp>
 
 namespace blockspan::operators {
 

@@ -15,9 +15,9 @@
 #include <blockspan/operators/entries/matrix_measures.hpp>
 #include <blockspan/operators/entries/product_and_dot.hpp>
 #include <blockspan/operators/spectral_bounds.hpp>
+#include <blockspan/support/arena.hpp>
 #include <blockspan/support/arithmetic.hpp>
 #include <blockspan/support/lapack/lapack.hpp>
-#include <blockspan/support/scratch_arrays.hpp>
 
 namespace blockspan::operators {
 
@@ -99,13 +99,13 @@ class Lanczos {
   using Weights = typename JacobiPreconditioner<Scalar, Exec>::Factors;
   using Vector = Block<Scalar, Exec>;
 
-  Lanczos(Exec const& exec, LinearOperator<Scalar, Exec> const& A, Weights const& weights,
-          int steps, std::uint64_t seed)
+  Lanczos(Exec const& exec, Arena<Exec>& arena, LinearOperator<Scalar, Exec> const& A,
+          Weights const& weights, int steps, std::uint64_t seed)
       : exec_(exec),
         A_(A),
         rows_(static_cast<std::int64_t>(weights.extent(0))),
-        reals_(scratch_array<Real>(exec, "Blockspan::lanczos", padded() + steps + 1)),
-        scalars_(scratch_array<Scalar>(exec, "Blockspan::lanczos", 4 * padded() + steps)),
+        reals_(scratch_array<Real>(exec, arena, padded() + steps + 1)),
+        scalars_(scratch_array<Scalar>(exec, arena, 4 * padded() + steps)),
         u_(column(0)),
         before_(column(1)),
         y_(column(2)),
@@ -187,13 +187,9 @@ class Lanczos {
   Workspace<Exec> workspace_;
 };
 
-}  // namespace blockspan::operators
-
-namespace blockspan {
-
 template <class Scalar, class Exec>
 SpectrumEstimate<real_t<Scalar>> estimate_spectrum(
-    Exec const& exec, LinearOperator<Scalar, Exec> const& A,
+    Exec const& exec, Arena<Exec>& arena, LinearOperator<Scalar, Exec> const& A,
     typename JacobiPreconditioner<Scalar, Exec>::Factors const& weights, int steps,
     std::uint64_t seed) {
   char const* const where = "blockspan::estimate_spectrum";
@@ -203,13 +199,25 @@ SpectrumEstimate<real_t<Scalar>> estimate_spectrum(
   std::int64_t const n = A.row_space().global_rows(A.rows());
   if (n == 0) return {};
   steps = static_cast<int>(std::min<std::int64_t>(steps, n));
-  std::optional<operators::Lanczos<Scalar, Exec>>
-      lanczos;  // where a rank's memory is short all stop
+  std::optional<Lanczos<Scalar, Exec>> lanczos;  // where a rank's memory is short all stop
   Communicator const ranks = A.row_space().communicator();
-  ranks.together([&] { lanczos.emplace(exec, A, weights, steps, seed); });
+  ranks.together([&] { lanczos.emplace(exec, arena, A, weights, steps, seed); });
   auto const result = lanczos->run(steps);
   exec.fence("Blockspan::estimate_spectrum");  // its memory is freed on return
   return result;
+}
+
+}  // namespace blockspan::operators
+
+namespace blockspan {
+
+template <class Scalar, class Exec>
+SpectrumEstimate<real_t<Scalar>> estimate_spectrum(
+    Exec const& exec, LinearOperator<Scalar, Exec> const& A,
+    typename JacobiPreconditioner<Scalar, Exec>::Factors const& weights, int steps,
+    std::uint64_t seed) {
+  support::Arena<Exec> arena("Blockspan::lanczos");
+  return operators::estimate_spectrum(exec, arena, A, weights, steps, seed);
 }
 
 }  // namespace blockspan

@@ -6,10 +6,10 @@
 #include <Kokkos_Sort.hpp>
 
 #include <blockspan/spmm/layouts/pattern.hpp>
+#include <blockspan/support/arena.hpp>
 #include <blockspan/support/arithmetic.hpp>
 #include <blockspan/support/backend.hpp>
 #include <blockspan/support/error.hpp>
-#include <blockspan/support/scratch_arrays.hpp>
 
 namespace blockspan::products {
 
@@ -91,13 +91,14 @@ struct GroupByKey {
 
 /// The device's way: count, add up, distribute, rank; groups too large for that are sorted.
 template <class Exec, class Key>
-std::int64_t group_on_device(Exec const& exec, GroupByKey<Key> group, std::int64_t n) {
+std::int64_t group_on_device(Exec const& exec, Arena<Exec>& arena, GroupByKey<Key> group,
+                             std::int64_t n) {
   using Group = GroupByKey<Key>;
   constexpr int most_ranked = 1024;
   auto const each = [&]<class Tag>(Tag, char const* label, std::int64_t count) {
     Kokkos::parallel_for(label, IndexRange<Exec, Tag>(exec, 0, count), group);
   };
-  auto const counts = scratch_array<int>(exec, "Blockspan::spmm_plan::counts", group.keys_end + 1);
+  auto const counts = scratch_array<int>(exec, arena, group.keys_end + 1);
   group.counts = counts.data();
   Kokkos::deep_copy(exec, counts, 0);
   if (n > 0) each(typename Group::Count{}, "Blockspan::spmm_plan::count_keys", n);
@@ -107,7 +108,7 @@ std::int64_t group_on_device(Exec const& exec, GroupByKey<Key> group, std::int64
   exec.fence("Blockspan::spmm_plan::group_offsets");
   if (totals.sum == 0) return 0;
   if (totals.most <= most_ranked) {
-    auto const places = scratch_array<int>(exec, "Blockspan::spmm_plan::places", totals.sum);
+    auto const places = scratch_array<int>(exec, arena, totals.sum);
     group.places = places.data();
     each(typename Group::Place{}, "Blockspan::spmm_plan::place", n);
     each(typename Group::Rank{}, "Blockspan::spmm_plan::rank", totals.sum);
@@ -118,7 +119,7 @@ std::int64_t group_on_device(Exec const& exec, GroupByKey<Key> group, std::int64
   require(group.bits + bits_to_hold(group.keys_end + 1, 63) <= 64, "blockspan::SpmmPlan",
           "cannot sort ", n, " entries of ", group.keys_end,
           " columns: (column, place) does not fit 64 bits");
-  auto const pairs = scratch_array<std::uint64_t>(exec, "Blockspan::spmm_plan::keys", n);
+  auto const pairs = scratch_array<std::uint64_t>(exec, arena, n);
   group.pairs = pairs.data();
   each(typename Group::MakeKeys{}, "Blockspan::spmm_plan::make_keys", n);
   Kokkos::sort(exec, pairs);
@@ -144,14 +145,14 @@ std::int64_t group_on_host(Key const* keys, std::int64_t n, std::int64_t keys_en
 }
 
 template <class Exec, class Key>
-std::int64_t group_by_key(Exec const& exec, Key const* keys, std::int64_t n, std::int64_t keys_end,
-                          int* offsets, int* items) {
+std::int64_t group_by_key(Exec const& exec, Arena<Exec>& arena, Key const* keys, std::int64_t n,
+                          std::int64_t keys_end, int* offsets, int* items) {
   if constexpr (runs_on_host_v<Exec>) {
     exec.fence("Blockspan::spmm_plan::group_by_key");
     return group_on_host(keys, n, keys_end, offsets, [&](int place, int i) { items[place] = i; });
   } else {
     GroupByKey<Key> const group{keys, keys_end, nullptr, offsets, nullptr, items, nullptr, 0};
-    return group_on_device(exec, group, n);
+    return group_on_device(exec, arena, group, n);
   }
 }
 

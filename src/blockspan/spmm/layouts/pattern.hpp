@@ -10,6 +10,7 @@
 #include <blockspan/spmm/plan/facts.hpp>
 #include <blockspan/spmm/row_statistics.hpp>
 #include <blockspan/spmm/variants.hpp>
+#include <blockspan/support/arena.hpp>
 #include <blockspan/support/memory.hpp>
 
 namespace blockspan::products {
@@ -186,10 +187,10 @@ struct TransposedPattern {
 /// items: n. Returns how many have keys. Waits for the instance. Devices count, distribute, and
 /// rank the items of a key: the work is the sum of the squares of their counts, or, where one has
 /// more than 1,024, that of a sort of (key, item) in 64 bits; throws Error where these do not fit.
-/// Hosts count and distribute on one thread: O(n + keys_end).
+/// Hosts count and distribute on one thread: O(n + keys_end). Scratch comes from the arena.
 template <class Exec, class Key>
-std::int64_t group_by_key(Exec const& exec, Key const* keys, std::int64_t n, std::int64_t keys_end,
-                          int* offsets, int* items);
+std::int64_t group_by_key(Exec const& exec, Arena<Exec>& arena, Key const* keys, std::int64_t n,
+                          std::int64_t keys_end, int* offsets, int* items);
 
 /// Transposes a pattern; the entries of a row of A^T are in the order of A's entries, so the
 /// result does not depend on how many threads there are. `nonzeros`: as `summarize` counts them.
@@ -199,9 +200,9 @@ template <class Exec, class Ordinal>
 TransposedPattern<Exec, Ordinal> transpose_pattern(Exec const& exec,
                                                    PatternRef<int, Ordinal> const& A,
                                                    std::int64_t nonzeros);
-/// The same into arrays that are there.
+/// The same into arrays that are there, with scratch of an arena.
 template <class Exec, class Ordinal>
-void transpose_pattern(Exec const& exec, PatternRef<int, Ordinal> const& A,
+void transpose_pattern(Exec const& exec, Arena<Exec>& arena, PatternRef<int, Ordinal> const& A,
                        TransposedPattern<Exec, Ordinal> const& result);
 
 }  // namespace blockspan::products

@@ -26,10 +26,10 @@ struct FindRows {
 
 /// The device's way: places by their columns, then their rows.
 template <class Exec, class Ordinal>
-void transpose_by_grouping(Exec const& exec, PatternRef<int, Ordinal> const& A,
+void transpose_by_grouping(Exec const& exec, Arena<Exec>& arena, PatternRef<int, Ordinal> const& A,
                            TransposedPattern<Exec, Ordinal> const& result) {
   auto const n = static_cast<std::int64_t>(result.permutation.extent(0));
-  group_by_key(exec, A.column_indices, n, A.columns, result.row_offsets.data(),
+  group_by_key(exec, arena, A.column_indices, n, A.columns, result.row_offsets.data(),
                result.permutation.data());
   if (n > 0)
     Kokkos::parallel_for(
@@ -51,13 +51,13 @@ void transpose_on_host(PatternRef<int, Ordinal> const& A,
 }
 
 template <class Exec, class Ordinal>
-void transpose_pattern(Exec const& exec, PatternRef<int, Ordinal> const& A,
+void transpose_pattern(Exec const& exec, Arena<Exec>& arena, PatternRef<int, Ordinal> const& A,
                        TransposedPattern<Exec, Ordinal> const& result) {
   if constexpr (runs_on_host_v<Exec>) {
     exec.fence("Blockspan::spmm_plan::transpose");
     transpose_on_host(A, result);
   } else {
-    transpose_by_grouping(exec, A, result);
+    transpose_by_grouping(exec, arena, A, result);
     exec.fence("Blockspan::spmm_plan::transpose");
   }
 }
@@ -75,7 +75,8 @@ TransposedPattern<Exec, Ordinal> transpose_pattern(Exec const& exec,
       exec, "Blockspan::spmm_plan::transposed_columns", nonzeros);
   result.permutation =
       allocate<decltype(result.permutation)>(exec, "Blockspan::spmm_plan::permutation", nonzeros);
-  transpose_pattern(exec, A, result);
+  Arena<Exec> arena("Blockspan::spmm_plan");
+  transpose_pattern(exec, arena, A, result);
   return result;
 }
 

@@ -1,0 +1,115 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/support/arithmetic.hpp>
+#include <blockspan/support/backend.hpp>
+#include <blockspan/support/memory.hpp>
+
+namespace blockspan::support {
+
+template <class T, class Exec>
+using Array = Kokkos::View<T*, Kokkos::Device<Exec, typename Exec::memory_space>>;
+
+/// Arrays for functions that need many of them in turn: to allocate and release one on a device
+/// takes as long as ten launches. Whoever has a setup to make makes an arena and passes it on. None
+/// of the arrays is initialized, all may outlive it. For one thread and one instance, whose steps
+/// follow each other: nobody waits for a former user.
+template <class Exec>
+class Arena {
+ public:
+  /// at_once: elements that devices allocate together for arrays that are kept; 0: each by itself.
+  explicit Arena(std::string label, std::int64_t at_once = 0)
+      : label_(std::move(label)), at_once_(at_once) {}
+  Arena(Arena const&) = delete;
+  Arena& operator=(Arena const&) = delete;
+
+  /// To be kept; a larger array, of which devices make it a part, lives as long as any of its
+  /// parts.
+  template <class T>
+  Array<T, Exec> keep(Exec const& exec, std::int64_t size) {
+    constexpr std::int64_t alignment = 256 / sizeof(T);
+    std::int64_t const room = ceil_div(size, alignment) * alignment;
+    if (runs_on_host_v<Exec> || 2 * room > at_once_) return make<T>(exec, size);
+    auto& pool = std::get<Pool<T>>(pools_);
+    if (pool.used + room > static_cast<std::int64_t>(pool.kept.extent(0))) {
+      pool.kept = make<T>(exec, at_once_);
+      pool.used = 0;
+    }
+    std::int64_t const begin = pool.used;
+    pool.used += room;
+    return Kokkos::subview(pool.kept, std::pair(begin, begin + size));
+  }
+
+  /// For a while: when its last view is gone, another one gets its memory. The smallest that is
+  /// free and has room; small ones, which cost little, do not come from large ones.
+  template <class T>
+  Array<T, Exec> lend(Exec const& exec, std::int64_t size) {
+    if (size == 0) return make<T>(exec, 0);
+    constexpr std::int64_t small = (std::int64_t{1} << 18) / sizeof(T);
+    auto& all = std::get<Pool<T>>(pools_).lent;
+    Array<T, Exec> const* best = nullptr;
+    for (auto const& array : all) {
+      auto const room = static_cast<std::int64_t>(array.extent(0));
+      bool const fits = room >= size && (size >= small || room < 2 * small);
+      if (array.use_count() == 1 && fits && (best == nullptr || array.extent(0) < best->extent(0)))
+        best = &array;
+    }
+    if (best == nullptr) {
+      all.push_back(make<T>(exec, size));
+      best = &all.back();
+    }
+    return Kokkos::subview(*best, std::pair(std::int64_t{0}, size));
+  }
+
+ private:
+  template <class T>
+  struct Pool {
+    std::vector<Array<T, Exec>> lent;
+    Array<T, Exec> kept;  ///< its first `used` elements are in use
+    std::int64_t used = 0;
+  };
+
+  template <class T>
+  Array<T, Exec> make(Exec const& exec, std::int64_t size) const {
+    return allocate<Array<T, Exec>>(exec, label_, size);
+  }
+
+  std::string label_;
+  std::int64_t at_once_;
+  std::tuple<Pool<int>, Pool<std::int64_t>, Pool<std::uint64_t>, Pool<float>, Pool<double>,
+             Pool<Kokkos::complex<float>>, Pool<Kokkos::complex<double>>>
+      pools_;
+};
+
+/// See Arena::keep and Arena::lend.
+template <class T, class Exec>
+Array<T, Exec> kept_array(Exec const& exec, Arena<Exec>& arena, std::int64_t size) {
+  return arena.template keep<T>(exec, size);
+}
+template <class T, class Exec>
+Array<T, Exec> scratch_array(Exec const& exec, Arena<Exec>& arena, std::int64_t size) {
+  return arena.template lend<T>(exec, size);
+}
+
+/// `count` of them of one size, in one.
+template <class T, int count, class Exec>
+std::array<Array<T, Exec>, count> scratch_arrays(Exec const& exec, Arena<Exec>& arena,
+                                                 std::int64_t size) {
+  auto const all = scratch_array<T>(exec, arena, count * size);
+  std::array<Array<T, Exec>, count> parts;
+  for (std::int64_t k = 0; k < count; ++k)
+    parts[static_cast<std::size_t>(k)] =
+        Kokkos::subview(all, std::pair<std::int64_t, std::int64_t>(k * size, (k + 1) * size));
+  return parts;
+}
+
+}  // namespace blockspan::support
