@@ -8,6 +8,7 @@
 #include <blockspan/blocks/block.hpp>
 #include <blockspan/blocks/entries.hpp>
 #include <blockspan/operators/chebyshev.hpp>
+#include <blockspan/sparse/crs_matrix.hpp>
 #include <blockspan/spmm/spmm.hpp>
 
 namespace blockspan::levels {
