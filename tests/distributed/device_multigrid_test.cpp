@@ -21,7 +21,7 @@ template <class S>
 auto times(double factor, DistributedMatrix<S, Exec> const& A) {
   using Matrix = DistributedMatrix<S, Exec>;
   std::array<typename Matrix::Matrix::values_type, 3> values;
-  for (auto const which : {Matrix::head, Matrix::interior, Matrix::tail}) {
+  for (auto const which : {Matrix::lower_boundary, Matrix::interior, Matrix::upper_boundary}) {
     auto const from = A.part(which).matrix.values;
     values[which] = typename Matrix::Matrix::values_type("values", from.extent(0));
     convert_block(Exec(), Block<S, Exec>(from.data(), from.extent(0), 1),

@@ -158,8 +158,8 @@ TEST_F(Orders, PartsBeginWithTheirInteriorRows) {
     auto const matrix =
         reorder(exec, *whole, order_rows(whole->partition(), {rows.offsets, rows.columns}));
     using Matrix = DistributedMatrix<double, Exec>;
-    EXPECT_EQ(matrix->part(Matrix::head).rows(), 0) << name;
-    auto const tail = matrix->part(Matrix::tail);
+    EXPECT_EQ(matrix->part(Matrix::lower_boundary).rows(), 0) << name;
+    auto const tail = matrix->part(Matrix::upper_boundary);
     auto const local = matrix->global_rows(exec);
     for (auto i = tail.first; i < tail.first + tail.rows(); ++i)
       EXPECT_TRUE(std::any_of(

@@ -14,28 +14,28 @@
 #include <blockspan/support/backend.hpp>
 #include <blockspan/support/error.hpp>
 
-// The last step of a sum over rows where these are spread over ranks (RowSpace): local numbers go
-// to all ranks. Where these have devices with a transport of their own, nothing waits; else the
-// numbers go by way of the host, which waits for the instance, so that nothing of it can be
+// The last step of a sum over rows where these are spread over ranks (RowSpace): partial sums go
+// to all ranks. Where these have devices with a transport of their own, nothing waits; else they go
+// by way of the host, which waits for the instance, so that nothing of it can be
 // recorded and replayed. With one rank nothing here runs.
 
 namespace blockspan::blocks {
 
-/// Numbers of nodes of one level, those of a column side by side; or those of a node, as ranks give
-/// them. A column may have `parts` real ones, whose numbers are added.
+/// Partial sums of one tree level: per column contiguous, or per node, as gathered from ranks. A
+/// column may have `parts` real components, which are added.
 template <class Real>
 struct Nodes {
   Real* data;
   std::int64_t count, columns;  ///< nodes, and real columns
   int parts = 1;
-  std::int64_t numbers_of_rank = 0;  ///< 0: those of a column side by side
+  std::int64_t numbers_of_rank = 0;  ///< 0: per column contiguous
   std::int64_t rows_of_node = 0;  ///< 0: one of all rows, or what kernels of products have summed
 
   KOKKOS_FORCEINLINE_FUNCTION Real& at(int q, std::int64_t j, std::int64_t node) const {
     std::int64_t const number = q * columns + j;
     return data[numbers_of_rank == 0 ? number * count + node : node * numbers_of_rank + number];
   }
-  /// Number q of column j, the parts together.
+  /// Sum q of column j, its parts added.
   KOKKOS_FORCEINLINE_FUNCTION Real operator()(int q, std::int64_t j, std::int64_t node) const {
     Real sum = at(q, j * parts, node);
     for (int p = 1; p < parts; ++p) sum += at(q, j * parts + p, node);
@@ -43,7 +43,7 @@ struct Nodes {
   }
 };
 
-/// Number q of column j of a node.
+/// Sum q of column j of a node.
 template <class Source>
 struct NumberOfColumn {
   Source nodes;
@@ -59,7 +59,7 @@ RowChunks local_chunks(std::int64_t rows, Workspace<Exec> const& workspace) {
   RowSpace const& all = workspace.rows();
   if (!runs_on_host_v<Exec> && all.unit() == 0) return row_chunks<Exec>(rows);
   RowChunks chunks = row_chunks<Exec>(rows, all.global_rows(rows));
-  chunks.ends_nodes = !all.gives_one_node();
+  chunks.ends_nodes = !all.one_partial_per_rank();
   return chunks;
 }
 
@@ -72,12 +72,12 @@ Number* room_for_ranks(Exec const& exec, std::int64_t width, Workspace<Exec>& wo
 
 /// The nodes that this rank gives: node k has the leaves [border[k], border[k + 1]). Small, since
 /// functors beyond 512 bytes cannot be recorded.
-struct GivenNodes {
+struct LocalSubtrees {
   static constexpr int most = 20;
   static_assert(RowSpace::most_units <= 1 << most / 2, "nodes grow and then shrink along a range");
 
-  GivenNodes(RowSpace const& rows, std::int64_t leaves, std::int64_t rows_of_leaf) {
-    if (rows.gives_one_node()) {
+  LocalSubtrees(RowSpace const& rows, std::int64_t leaves, std::int64_t rows_of_leaf) {
+    if (rows.one_partial_per_rank()) {
       border[++count] = static_cast<std::int32_t>(leaves);
       return;
     }
@@ -143,7 +143,7 @@ Given<Number> gather_nodes(Exec const& exec, NodesOfRanks<Number> const& nodes,
   if (auto* const device = rows.device_sums()) {
     device->gather(native_stream(exec), reinterpret_cast<std::byte*>(nodes.all),
                    rows.most_nodes_of_rank() * width * static_cast<std::int64_t>(sizeof(Number)));
-    if (rows.gives_one_node()) return {nodes.all, rows.communicator().size()};
+    if (rows.one_partial_per_rank()) return {nodes.all, rows.communicator().size()};
     Kokkos::parallel_for("Blockspan::join_over_ranks",
                          Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, width),
                          JoinOverRanks<Fold, Number>{nodes.all, width, rows.nodes_of_all() - 1,
@@ -167,7 +167,7 @@ struct SumsOfRank {
   Source nodes;
   int numbers;
 
-  GivenNodes given(RowSpace const& rows) const {
+  LocalSubtrees given(RowSpace const& rows) const {
     std::int64_t rows_of_leaf = 0;
     if constexpr (requires { nodes.rows_of_node; }) rows_of_leaf = nodes.rows_of_node;
     return {rows, nodes.count, rows_of_leaf};
@@ -180,7 +180,7 @@ struct NodeOfRank {
   using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<256>>;
 
   Source nodes;
-  GivenNodes given;
+  LocalSubtrees given;
   std::int64_t columns, width;
   Real* to;
   int numbers;  ///< of all columns

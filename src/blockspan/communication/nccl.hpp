@@ -9,7 +9,7 @@ namespace blockspan {
 /// Whether no two of `ranks` run on the same device. All ranks together, after Kokkos.
 bool each_has_a_device(Communicator const& ranks);
 
-/// `ranks`, whose device memory goes by NCCL: rows of a halo and numbers that are summed move in
+/// `ranks`, whose device memory goes by NCCL: rows of a halo and partial sums move in
 /// the order of streams, while the host goes on. The device of a rank is the one that Kokkos was
 /// initialized with (by default the rank's number on its node). All ranks together, after Kokkos;
 /// takes about a second. Throws Error, on all ranks, where two share a device, which NCCL does not

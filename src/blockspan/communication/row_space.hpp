@@ -23,7 +23,7 @@ class RowSpace {
  public:
   /// Rows of one process, however many.
   RowSpace() = default;
-  /// cuts: size() + 1 ascending numbers, the first row of every rank and the number of all rows;
+  /// cuts: size() + 1 ascending values, the first row of every rank and the number of all rows;
   /// the same on all ranks. unit: 0, or what all of them but the last are multiples of; no rank may
   /// have more than most_units of them. Throws Error where that is not so.
   RowSpace(Communicator communicator, std::vector<std::int64_t> cuts, std::int64_t unit);
@@ -34,8 +34,8 @@ class RowSpace {
   Communicator const& communicator() const;
   /// More than one rank: sums need the others.
   bool distributed() const { return state_ != nullptr && communicator().size() > 1; }
-  /// What gathers the numbers of ranks where they are on devices, so that a sum over rows needs no
-  /// host; null where there is none, or (unit 0) a rank without rows.
+  /// What gathers the partial sums of ranks where they are on devices, so that a sum over rows
+  /// needs no host; null where there is none, or (unit 0) a rank without rows.
   DeviceTransport* device_sums() const;
   std::int64_t first_row() const;
   /// Rows of all ranks; `local` where this is the rows of one process.
@@ -43,7 +43,7 @@ class RowSpace {
   std::vector<std::int64_t> const& cuts() const;
   std::int64_t unit() const;
   /// A rank gives the sum of all its rows, in one node.
-  bool gives_one_node() const { return !distributed() || unit() == 0; }
+  bool one_partial_per_rank() const { return !distributed() || unit() == 0; }
   /// The rows [first, last) of a rank; [0, local) where this is the rows of one process.
   std::pair<std::int64_t, std::int64_t> range(int rank, std::int64_t local) const;
   /// Throws Error, on every rank alike, unless `local` are the rows that this rank has.
@@ -54,9 +54,9 @@ class RowSpace {
   /// The local rows [first, last) of the nodes that this rank gives, in order.
   std::vector<std::pair<std::int64_t, std::int64_t>> const& nodes() const;
 
-  /// Numbers of all ranks' nodes, `width` a node: room for nodes_of_all() x width, of which this
-  /// rank has filled its own, at my_first_node(). On return the first `width` are the root, the
-  /// same on all ranks. Zeros where there are no rows.
+  /// Partial sums of all ranks' nodes, `width` a node: room for nodes_of_all() x width, of which
+  /// this rank has filled its own, at my_first_node(). On return the first `width` are the root,
+  /// the same on all ranks. Zeros where there are no rows.
   template <class Fold, class Number>
   void fold(Number* numbers, std::int64_t width) const {
     if (nodes_of_all() == 0) {
@@ -72,9 +72,9 @@ class RowSpace {
   std::int64_t nodes_of_all() const;
   std::int64_t my_first_node() const;
 
-  /// The same where every rank has room for as many nodes as any of them gives, as devices gather
-  /// them: those of rank r begin at r x most_nodes_of_rank(). Joined (into, from) in this order,
-  /// the node at padded_root() is the root.
+  /// The same where every rank has room for the largest count of nodes of any of them, as devices
+  /// gather them: those of rank r begin at r x most_nodes_of_rank(). Joined (into, from) in this
+  /// order, the node at padded_root() is the root.
   std::int64_t most_nodes_of_rank() const;
   std::int64_t padded_root() const;
   std::vector<std::pair<std::int64_t, std::int64_t>> padded_joins() const;

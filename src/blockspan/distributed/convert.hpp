@@ -12,7 +12,7 @@
 namespace blockspan {
 
 /// A DistributedMatrix in single precision, times a power of two, as SinglePrecision and
-/// lobpcg_mixed take its operator.
+/// lobpcg_mixed accept its operator.
 template <class Scalar, class Exec>
 struct SinglePrecisionRows {
   std::shared_ptr<DistributedMatrix<single_t<Scalar>, Exec> const> matrix;  ///< factor A

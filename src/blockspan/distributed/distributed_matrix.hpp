@@ -31,7 +31,7 @@ namespace blockspan {
 /// matrix, so that every row is summed as on one rank.
 ///
 /// Memory of a rank: its entries, 12 bytes or more each, and O(rows + halo). Nothing of the size of
-/// the whole matrix, but a few numbers a rank.
+/// the whole matrix, but a few scalars a rank.
 template <class Scalar, class Exec>
 class DistributedMatrix {
  public:
@@ -46,11 +46,11 @@ class DistributedMatrix {
     Matrix matrix;
     std::int64_t rows() const { return matrix.numRows(); }
   };
-  enum Which { head, interior, tail };
+  enum RowPart { lower_boundary, interior, upper_boundary };
 
   /// All ranks together: `rows` are those that `partition` gives this rank, the partition is the
   /// same on all. Waits for the instance. Throws Error, on all ranks, for a column outside the
-  /// matrix, for more rows or entries than 32 bits can number on a rank, and where memory is short.
+  /// matrix, for more rows or entries than 32 bits can count on a rank, and where memory is short.
   DistributedMatrix(Exec const& exec, Communicator const& ranks, RowPartition partition,
                     LocalRows<Scalar> const& rows)
       : partition_(std::move(partition)) {
@@ -69,7 +69,7 @@ class DistributedMatrix {
 
   /// The same of rows whose entries in local columns are where Exec computes, as a square matrix
   /// `own` of ascending columns, and those in columns of other ranks in host memory: `across` has
-  /// as many rows, of ascending global columns. Memory and time of the host: O(rows + entries of
+  /// the same rows, of ascending global columns. Memory and time of the host: O(rows + entries of
   /// the rows before and after the interior ones). Shares the arrays of `own`.
   DistributedMatrix(Exec const& exec, Communicator const& ranks, RowPartition partition,
                     Matrix const& own, LocalRows<Scalar> const& across)
@@ -98,7 +98,7 @@ class DistributedMatrix {
         "DistributedMatrix", "a matrix of ", A.numRows(), " x ", A.numCols(), " for ",
         partition_.global_rows(), " rows on ", ranks.size(), " ranks");
     space_ = RowSpace(ranks, partition_.cuts(), support::runs_on_host_v<Exec> ? unit_of_sums() : 0);
-    parts_[tail].first = A.numRows();
+    parts_[upper_boundary].first = A.numRows();
     parts_[interior].matrix = std::move(A);
     bounds_ = operators::row_bounds(exec, sparse::matrix_ref<Exec>(whole()));
     nonzeros_ = local_nonzeros();
@@ -119,7 +119,7 @@ class DistributedMatrix {
         sent_(from.sent_),
         measured_(from.measured_),
         annihilates_constants_(from.annihilates_constants_) {
-    for (auto const which : {head, interior, tail}) {
+    for (auto const which : {lower_boundary, interior, upper_boundary}) {
       auto const& part = from.parts_[which];
       parts_[which].first = part.first;
       parts_[which].matrix =
@@ -140,10 +140,10 @@ class DistributedMatrix {
   void refresh(Exec const& exec, Matrix const& own, LocalRows<Scalar> const& across) {
     Communicator const ranks = space_.communicator();
     ranks.together([&] {
-      auto const ends =
-          rows_at_ends(own, across, parts_[head].rows(), parts_[tail].rows(), space_.first_row());
+      auto const ends = rows_at_ends(own, across, parts_[lower_boundary].rows(),
+                                     parts_[upper_boundary].rows(), space_.first_row());
       Scalar const* from = ends.values.data();
-      for (auto const which : {head, tail}) {
+      for (auto const which : {lower_boundary, upper_boundary}) {
         auto const& values = parts_[which].matrix.values;
         Kokkos::deep_copy(exec, values,
                           Kokkos::View<Scalar const*, Kokkos::HostSpace>(from, values.extent(0)));
@@ -157,7 +157,7 @@ class DistributedMatrix {
 
   RowPartition const& partition() const { return partition_; }
   /// Of sums over rows: hosts join them by units where rows are cut at chunks, devices make one
-  /// node a rank, which takes fewer messages and kernels.
+  /// node a rank, which needs fewer messages and kernels.
   RowSpace const& row_space() const { return space_; }
   /// By units on devices too, so that sums have the same bits for any number of ranks. Throws
   /// Error, on all ranks, where rows are not cut at chunks.
@@ -180,7 +180,7 @@ class DistributedMatrix {
   }
   std::int64_t nonzeros() const { return nonzeros_; }  ///< of all ranks
 
-  Part const& part(Which which) const { return parts_[which]; }
+  Part const& part(RowPart which) const { return parts_[which]; }
   /// The matrix, where there is one rank.
   Matrix const& whole() const {
     require(partition_.ranks() == 1, "DistributedMatrix", "its rows are on ", partition_.ranks(),
@@ -209,7 +209,7 @@ class DistributedMatrix {
   }
 
   /// The local rows and columns as a matrix of their own, for preconditioners that couple nothing
-  /// across ranks: jacobi, block_jacobi and others take it. On one rank it is the matrix itself;
+  /// across ranks: jacobi, block_jacobi and others accept it. On one rank it is the matrix itself;
   /// else a copy, waited for.
   Matrix diagonal_block(Exec const& exec) const;
 
@@ -295,7 +295,7 @@ class DistributedMatrix {
     sent_ = distributed::to_exec<Exec, int>(exec, label, std::span<std::int64_t const>(halo_.sent));
   }
 
-  distributed::RowsOfRank<Scalar> rows_of(Which which) const {
+  distributed::RowsOfRank<Scalar> rows_of(RowPart which) const {
     auto const& part = parts_[which];
     return {part.first, sparse::matrix_ref<Exec>(part.matrix),
             which == interior ? nullptr : packed_from_.data(), static_cast<int>(lower_),
@@ -307,7 +307,7 @@ class DistributedMatrix {
     bounds_ = {}, annihilates_constants_ = true;
     diagonal_.clear();
     bounds_.lowest = std::numeric_limits<Real>::infinity();
-    for (auto const which : {head, interior, tail}) {
+    for (auto const which : {lower_boundary, interior, upper_boundary}) {
       auto const facts = distributed::facts_of_rows<Exec, Scalar>(exec, rows_of(which));
       if (parts_[which].rows() == 0) continue;
       bounds_.norm = larger(bounds_.norm, facts.bounds.norm);
@@ -376,7 +376,7 @@ template <class Scalar, class Exec>
 auto DistributedMatrix<Scalar, Exec>::diagonal_block(Exec const& exec) const -> Matrix {
   if (partition_.ranks() == 1) return whole();
   return distributed::local_columns<Exec, Scalar>(
-      exec, {rows_of(head), rows_of(interior), rows_of(tail)}, local_rows());
+      exec, {rows_of(lower_boundary), rows_of(interior), rows_of(upper_boundary)}, local_rows());
 }
 
 }  // namespace blockspan

@@ -49,7 +49,7 @@ class DistributedMultigrid final : public LinearOperator<Scalar, Exec> {
   /// coordinates the nodes that have local rows (a node cut by ranks is on both); block_size 0:
   /// found in the rows of rank 0. A and the arrays of `options` stay in use. Throws Error, on all
   /// ranks, where an option is out of range or does not fit, as prolongators do not where there are
-  /// several; and for what Multigrid refuses. Whether it is any good is told by report().status.
+  /// several; and for what Multigrid refuses. report().status says how good it is.
   DistributedMultigrid(Exec const& exec, std::shared_ptr<Matrix const> A,
                        Options const& options = {},
                        DistributedMultigridOptions const& on_ranks = {});
@@ -71,7 +71,7 @@ class DistributedMultigrid final : public LinearOperator<Scalar, Exec> {
   /// Error, on all ranks, where a rank's rows have another pattern, and as the constructor; after a
   /// throw it must be refreshed again.
   ///
-  /// O(nonzeros) a rank: plans of products with A, the numbers of all levels, and two exchanges a
+  /// O(nonzeros) a rank: plans of products with A, the values of all levels, and two exchanges a
   /// level of what crosses cuts, on the host.
   void refresh(Exec const& exec, std::shared_ptr<Matrix const> A, bool keep_prolongators = false);
 

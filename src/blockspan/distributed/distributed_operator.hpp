@@ -24,7 +24,7 @@
 
 namespace blockspan {
 
-/// A DistributedMatrix as an operator on local rows of blocks; solvers take it as any other. One
+/// A DistributedMatrix as an operator on local rows of blocks; solvers use it as any other. One
 /// product at a time (see distributed::PackedExchange).
 template <class Scalar, class Exec>
 class DistributedOperator final : public LinearOperator<Scalar, Exec>,
@@ -45,7 +45,7 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec>,
     ranks().together([&] {
       for (int p = 0; p < 3; ++p)
         if (p == Matrix::interior || !exchange_.idle())
-          plans_[p].emplace(exec, matrix_->part(static_cast<Which>(p)).matrix, options);
+          plans_[p].emplace(exec, matrix_->part(static_cast<RowPart>(p)).matrix, options);
     });
     for (auto const& plan : plans_)
       if (plan) longest_ = std::max(longest_, plan->statistics().longest);
@@ -80,7 +80,7 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec>,
                   Block<Scalar, Exec> const& Y) const override {
     exchange_.grow(exec, static_cast<std::int64_t>(Z.extent(1)));
     ConstBlock<Scalar, Exec> const packed = exchange_.block(Z.extent(1));
-    auto const rows_of_step = [&](Which which) {
+    auto const rows_of_step = [&](RowPart which) {
       auto const& part = matrix_->part(which);
       return products::ProductStep<Scalar>{
           step.add_z,
@@ -91,27 +91,29 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec>,
           blocks::block_ref<Exec>(rows_of(part, step.R)),
           blocks::block_ref<Exec>(rows_of(part, Z))};
     };
-    auto const rows_of_y = [&](Which which) {
+    auto const rows_of_y = [&](RowPart which) {
       return blocks::block_ref<Exec>(rows_of(matrix_->part(which), Y));
     };
-    auto const block = [&](Which which) {
+    auto const block = [&](RowPart which) {
       return blocks::block_ref<Exec>(which == Matrix::interior ? Z : packed);
     };
-    for (Which const which : {Matrix::head, Matrix::interior, Matrix::tail})
+    for (RowPart const which : {Matrix::lower_boundary, Matrix::interior, Matrix::upper_boundary})
       if (matrix_->part(which).rows() > 0 &&
           !products::fuses_step<Exec, Scalar>(plans_[which]->panels(), block(which),
                                               rows_of_step(which), rows_of_y(which)))
         return false;
-    auto const multiply = [&](Exec const& on, Which which) {
+    auto const multiply = [&](Exec const& on, RowPart which) {
       auto const& part = matrix_->part(which);
       if (part.rows() > 0)
         products::multiply_with_step<Exec, Scalar>(
             on, plans_[which]->panels(), sparse::planned_matrix_ref<Exec>(part.matrix),
             block(which), rows_of_step(which), rows_of_y(which));
     };
-    exchange_.fill(
+    exchange_.gather_halo(
         exec, blocks::block_ref<Exec>(Z), [&] { multiply(exec, Matrix::interior); },
-        [&](Exec const& on) { multiply(on, Matrix::head), multiply(on, Matrix::tail); });
+        [&](Exec const& on) {
+          multiply(on, Matrix::lower_boundary), multiply(on, Matrix::upper_boundary);
+        });
     return true;
   }
 
@@ -135,7 +137,7 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec>,
   }
 
   /// The two halves of a product, for measurements: the exchange of the rows of X alone, and the
-  /// work with the rows that the last exchange of as many columns has left. All ranks together.
+  /// work with the rows that the last exchange of the same width has left. All ranks together.
   template <class XView>
   void exchange(Exec const& exec, XView const& X) const {
     exchange_rows(exec, blocks::block_ref<Exec>(X));
@@ -185,7 +187,7 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec>,
           distributed::TakeRealParts<Scalar>{exchange_.block(1).data(), reals.data()});
     }
     for (int p = 0; p < 3; ++p) {
-      auto const& part = matrix_->part(static_cast<Which>(p));
+      auto const& part = matrix_->part(static_cast<RowPart>(p));
       if (part.rows() == 0) continue;
       operators::multiply_magnitudes(exec, sparse::matrix_ref<Exec>(part.matrix),
                                      p == Matrix::interior ? x.data() : reals.data(),
@@ -200,7 +202,7 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec>,
     if (!exchange_.idle()) exchange_rows(exec, blocks::block_ref<Exec>(X));
     ConstBlock<Scalar, Exec> const packed = exchange_.block(X.extent(1));
     for (int p = 0; p < 3; ++p) {
-      auto const& part = matrix_->part(static_cast<Which>(p));
+      auto const& part = matrix_->part(static_cast<RowPart>(p));
       if (part.rows() == 0) continue;
       operators::subtract_product(exec, sparse::matrix_ref<Exec>(part.matrix),
                                   blocks::block_ref<Exec>(p == Matrix::interior ? X : packed),
@@ -211,11 +213,11 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec>,
 
   Matrix const& matrix() const { return *matrix_; }
   std::shared_ptr<Matrix const> const& shared_matrix() const { return matrix_; }
-  /// The plan of a part, see Matrix::Which; of the interior only where all rows are in it.
+  /// The plan of a part, see Matrix::RowPart; of the interior only where all rows are in it.
   SpmmPlan<Exec> const& plan(int part) const { return *plans_[part]; }
 
  private:
-  using Which = typename Matrix::Which;
+  using RowPart = typename Matrix::RowPart;
   Communicator const& ranks() const { return matrix_->row_space().communicator(); }
 
   template <class XView, class YView>
@@ -233,7 +235,7 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec>,
   }
 
   template <class XView, class YView>
-  void multiply_part(Exec const& exec, Which which, Op op, Scalar const& alpha, XView const& X,
+  void multiply_part(Exec const& exec, RowPart which, Op op, Scalar const& alpha, XView const& X,
                      Scalar const& beta, YView const& Y) const {
     auto const& part = matrix_->part(which);
     if (part.rows() > 0)
@@ -243,8 +245,8 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec>,
   template <class YView>
   void multiply_ends(Exec const& exec, Op op, Scalar const& alpha,
                      Block<Scalar, Exec> const& packed, Scalar const& beta, YView const& Y) const {
-    multiply_part(exec, Matrix::head, op, alpha, packed, beta, Y);
-    multiply_part(exec, Matrix::tail, op, alpha, packed, beta, Y);
+    multiply_part(exec, Matrix::lower_boundary, op, alpha, packed, beta, Y);
+    multiply_part(exec, Matrix::upper_boundary, op, alpha, packed, beta, Y);
   }
 
   /// Packs and sends; multiplies the rows that need no others; receives; multiplies the rest. Every
@@ -252,7 +254,7 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec>,
   template <class XView, class YView>
   void multiply_rows(Exec const& exec, Op op, Scalar const& alpha, XView const& X,
                      Scalar const& beta, YView const& Y) const {
-    exchange_.fill(
+    exchange_.gather_halo(
         exec, blocks::block_ref<Exec>(X),
         [&] { multiply_part(exec, Matrix::interior, op, alpha, X, beta, Y); },
         [&](Exec const& on) {
@@ -265,16 +267,16 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec>,
   template <class XView, class YView>
   void multiply_transposed(Exec const& exec, Op op, Scalar const& alpha, XView const& X,
                            Scalar const& beta, YView const& Y) const {
-    auto const part = [&](Which which, Scalar const& keep, auto const& to) {
+    auto const part = [&](RowPart which, Scalar const& keep, auto const& to) {
       auto const& rows = matrix_->part(which);
       spmm(exec, *plans_[which], op, alpha, rows.matrix, rows_of(rows, X), keep, to);
     };
     if (exchange_.idle()) return part(Matrix::interior, beta, Y);
-    exchange_.scatter(
+    exchange_.scatter_add_halo(
         exec, blocks::block_ref<Exec>(Y),
         [&](Block<Scalar, Exec> const& packed) {
-          part(Matrix::head, Scalar(0), packed);
-          part(Matrix::tail, Scalar(1), packed);
+          part(Matrix::lower_boundary, Scalar(0), packed);
+          part(Matrix::upper_boundary, Scalar(1), packed);
         },
         [&] { part(Matrix::interior, beta, Y); });
   }
@@ -289,7 +291,7 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec>,
     blocks::BlockRef<Scalar const> const x = blocks::block_ref<Exec>(X);
     blocks::BlockRef<Scalar const> const packed =
         blocks::block_ref<Exec>(exchange_.block(X.extent(1)));
-    auto const part = [&](Which which) {
+    auto const part = [&](RowPart which) {
       auto const& rows = matrix_->part(which);
       return products::PartOfRows<Exec, Scalar, int>{
           &plans_[which]->panels(), sparse::planned_matrix_ref<Exec>(rows.matrix), rows.first,
@@ -302,19 +304,22 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec>,
           exec, all, [&](auto const& multiply) { multiply(exec, 0); }, product, weights, dots,
           sums);
     }
-    std::array const parts{part(Matrix::head), part(Matrix::interior), part(Matrix::tail)};
+    std::array const parts{part(Matrix::lower_boundary), part(Matrix::interior),
+                           part(Matrix::upper_boundary)};
     products::multiply_dots<Exec, Scalar, int>(
         exec, parts,
         [&](auto const& multiply) {
-          exchange_.fill(
+          exchange_.gather_halo(
               exec, x, [&] { multiply(exec, Matrix::interior); },
-              [&](Exec const& on) { multiply(on, Matrix::head), multiply(on, Matrix::tail); });
+              [&](Exec const& on) {
+                multiply(on, Matrix::lower_boundary), multiply(on, Matrix::upper_boundary);
+              });
         },
         product, weights, dots, sums);
   }
 
   void exchange_rows(Exec const& exec, blocks::BlockRef<Scalar const> const& x) const {
-    exchange_.fill(
+    exchange_.gather_halo(
         exec, x, [] {}, [](Exec const&) {});
   }
 
@@ -328,7 +333,7 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec>,
 struct DistributedOptions {
   int columns = 16;  ///< widest block expected
   /// The same bits for any number of ranks, one too, where rows are cut at chunks of the solvers'
-  /// sums (as distribute, generate_distributed and RowOrder do). Products take whole rows, each
+  /// sums (as distribute, generate_distributed and RowOrder do). Products sum whole rows, each
   /// added up in its order, whatever kernel a plan would choose, and sums a pass of their own,
   /// whose nodes ranks give by units (see RowSpace).
   bool same_bits = false;
@@ -354,7 +359,7 @@ DistributedOperator<Scalar, Exec> distributed_operator(
 /// with the same op, alpha, beta and columns; X and Y: the local rows, any layouts and strides,
 /// which must not overlap. Y is overwritten; beta = 0 never reads it. The same bits from run to
 /// run; a transposed product adds what ranks contribute to a row in the order of the ranks, so its
-/// bits depend on their number. Waits for the exchange; one product at a time. Throws Error for
+/// bits depend on their count. Waits for the exchange; one product at a time. Throws Error for
 /// shapes that clash, on the rank where they do.
 ///
 /// Cost of a rank: its entries once, and one row of X, or one contribution to a row of Y, for each

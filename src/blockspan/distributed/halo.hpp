@@ -45,7 +45,7 @@ struct SplitRows {
 
 /// Splits rows [partition.first(rank), partition.last(rank)), whose offsets and global columns are
 /// given. O(entries + boundary log boundary). Throws Error for a column outside the matrix, and
-/// where local numbers do not fit into 32 bits.
+/// where local indices do not fit into 32 bits.
 SplitRows split_rows(RowPartition const& partition, int rank, std::span<std::int64_t const> offsets,
                      std::span<std::int64_t const> columns);
 

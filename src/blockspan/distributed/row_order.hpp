@@ -35,11 +35,11 @@ struct RowPattern {
 
 /// A new order of the rows of a square matrix, and of every block, that the ranks have together:
 /// from the caller's order, cut as `from` says, to one cut as `to` says. Nothing of global length
-/// on any rank: this rank knows the new numbers of its rows of `from` and the caller's numbers of
+/// on any rank: this rank knows the new indices of its rows of `from` and the caller's indices of
 /// its rows of `to`. All functions that are not queries are called by all ranks together.
 class RowOrder {
  public:
-  /// places: the new numbers of this rank's rows of `from`. Throws Error, on all ranks, where those
+  /// places: the new indices of this rank's rows of `from`. Throws Error, on all ranks, where those
   /// of all ranks are no permutation.
   RowOrder(Communicator ranks, RowPartition from, RowPartition to,
            std::vector<std::int64_t> places);
@@ -60,7 +60,7 @@ class RowOrder {
     return move(values, width, arriving_, leaving_, receives_, sends_);
   }
 
-  /// Rows of `from` as those of `to`: rows and columns by their new numbers, ascending. O(entries
+  /// Rows of `from` as those of `to`: rows and columns by their new indices, ascending. O(entries
   /// log longest row).
   template <class Scalar>
   LocalRows<Scalar> rows(LocalRows<Scalar> const& given) const;
@@ -87,7 +87,7 @@ class RowOrder {
     return result;
   }
 
-  /// The new numbers of the columns of these rows.
+  /// The new indices of the columns of these rows.
   std::vector<std::int64_t> renumbered(RowPattern const& rows) const;
 
   Communicator ranks_;

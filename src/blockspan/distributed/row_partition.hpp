@@ -39,7 +39,7 @@ RowPartition cut_by_weight(std::span<std::int64_t const> weights, std::int64_t r
 
 /// Cuts rows for sums: into ranges of about equal weight, entries and rows, at multiples of `unit`
 /// (of unit_of_cuts) or of twice that, four times, ..., so that no rank has more of them than a
-/// RowSpace takes. entries: of every `unit` rows. O(entries.size()).
+/// RowSpace accepts. entries: of every `unit` rows. O(entries.size()).
 RowPartition cut_for_sums(std::vector<std::int64_t> entries, std::int64_t rows, std::int64_t unit,
                           int ranks);
 

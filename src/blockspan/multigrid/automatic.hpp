@@ -27,7 +27,7 @@ struct MultigridAdvice {
 /// good, only its probe can tell.
 MultigridAdvice advise_multigrid(std::int64_t rows, SolveKind kind, double condition);
 
-/// What a setup takes, in products of the matrix with one column. One H200: laplace7:100 1250,
+/// The time of a setup, in products of the matrix with one column. One H200: laplace7:100 1250,
 /// laplace27:80 630, elasticity:44 with rigid bodies 1290; hosts were not measured.
 inline constexpr double multigrid_setup_products = 1000;
 

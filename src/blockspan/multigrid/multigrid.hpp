@@ -47,8 +47,8 @@ class Multigrid final : public RefreshableOperator<Scalar, Exec> {
   /// of `options` stay in use: values of A may only change with refresh. Waits for the instance.
   /// Throws Error if A is not square, an option is out of range or does not fit A, a near-null
   /// vector is zero or not finite, a diagonal entry is negative or zero beside others, an entry is
-  /// not finite, a level has more than 2^31 - 1 entries, or memory is short. Whether the hierarchy
-  /// is any good is told by report().status.
+  /// not finite, a level has more than 2^31 - 1 entries, or memory is short. report().status says
+  /// how good the hierarchy is.
   Multigrid(Exec const& exec, Matrix const& A, Options const& options = {});
   Multigrid(Multigrid&&) noexcept;
   Multigrid& operator=(Multigrid&&) noexcept;
@@ -69,7 +69,7 @@ class Multigrid final : public RefreshableOperator<Scalar, Exec> {
   /// in nonlinear iterations): half of the work is left.
   void refresh(Exec const& exec, Matrix const& A, bool keep_prolongators);
 
-  /// Makes the cycle anew in the numbers of the solver, where it was in single precision: what to
+  /// Makes the cycle anew in the solver's precision, where it was in single precision: what to
   /// do where a solver finds it not positive definite, as contrasts of coefficients above 1e6 make
   /// it. False: it was not, and nothing is done. Waits for the instance.
   bool use_working_precision(Exec const& exec);

@@ -10,9 +10,9 @@
 
 namespace blockspan {
 
-/// The numbers a cycle computes with. single: half the bytes; the setup is in double precision all
-/// the same, and iterations are as many; but for a hierarchy of one level, which is an inverse.
-/// working: those of the solver.
+/// The precision of a cycle. single: half the bytes, and hardly more iterations; the setup is in
+/// double precision all the same, and so is a hierarchy of one level, which is an inverse. working:
+/// the solver's.
 enum class MultigridPrecision { single, working };
 
 template <class Scalar, class Exec>

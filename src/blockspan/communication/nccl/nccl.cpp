@@ -26,7 +26,7 @@ void check(cudaError_t code, char const* what) {
 
 class NcclTransport final : public DeviceTransport {
  public:
-  /// Multiprocessors that an exchange may take from the product beside it.
+  /// Multiprocessors that an exchange may occupy beside a product.
   static constexpr int most_blocks = 8;
 
   NcclTransport(Communicator const& ranks, ncclUniqueId const& id) {

@@ -74,7 +74,7 @@ void gather_values(Exec const& exec, DistributedMatrix<Scalar, Exec> const& A,
                    CrsMatrix<Scalar, Exec> const& whole) {
   using Matrix = DistributedMatrix<Scalar, Exec>;
   std::vector<Scalar> values;
-  for (auto const which : {Matrix::head, Matrix::interior, Matrix::tail}) {
+  for (auto const which : {Matrix::lower_boundary, Matrix::interior, Matrix::upper_boundary}) {
     auto const part =
         Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), A.part(which).matrix.values);
     values.insert(values.end(), part.data(), part.data() + part.extent(0));

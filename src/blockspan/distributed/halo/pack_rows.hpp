@@ -14,7 +14,7 @@
 
 namespace blockspan::distributed {
 
-/// Rows of a block by their numbers, and where they go, side by side.
+/// Rows of a block by their indices, and where they go, side by side.
 template <class Scalar>
 struct PackedRows {
   int const* rows;

@@ -129,7 +129,7 @@ CrsMatrix<Scalar, Exec> local_columns(Exec const& exec,
   return Matrix(label, order, order, static_cast<int>(entries), values, offsets, columns);
 }
 
-/// The columns of diagonal entries are those of the rows' own numbers, all others none.
+/// The columns of diagonal entries are the rows' own indices, all others none.
 template <class Scalar>
 struct MarkDiagonal {
   RowsOfRank<Scalar> rows;

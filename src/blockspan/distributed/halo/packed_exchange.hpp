@@ -21,7 +21,7 @@ namespace blockspan::distributed {
 /// The packed block of a product on ranks, and the exchange that fills it: rows of lower ranks, of
 /// this one, of higher ranks, k columns each. Between devices in the order of the stream where the
 /// communicator has a transport for them; else the host waits, for messages that are in the memory
-/// of devices where MPI takes that, by way of page-locked memory otherwise. Memory grows to the
+/// of devices where MPI accepts it, by way of page-locked memory otherwise. Memory grows to the
 /// widest block seen, so one exchange at a time.
 template <class Scalar, class Exec>
 class PackedExchange {
@@ -29,10 +29,10 @@ class PackedExchange {
   using Matrix = DistributedMatrix<Scalar, Exec>;
 
   explicit PackedExchange(std::shared_ptr<Matrix const> matrix) : matrix_(std::move(matrix)) {
-    if (device() != nullptr) beside_ = instance_on<Exec>(device()->own_stream());
+    if (device() != nullptr) comm_exec_ = instance_on<Exec>(device()->own_stream());
   }
 
-  /// The packed block of k columns, once an exchange has had as many.
+  /// The packed block of k columns, after an exchange of k.
   Block<Scalar, Exec> block(std::size_t k) const {
     return Block<Scalar, Exec>(packed_.data(), static_cast<std::size_t>(matrix_->packed_rows()), k);
   }
@@ -44,8 +44,8 @@ class PackedExchange {
   /// ends(exec) when they are there; with a transport of devices it runs beside the interior too,
   /// as packing does.
   template <class Interior, class Ends>
-  void fill(Exec const& exec, BlockRef<Scalar const> const& x, Interior const& interior,
-            Ends const& ends) const {
+  void gather_halo(Exec const& exec, BlockRef<Scalar const> const& x, Interior const& interior,
+                   Ends const& ends) const {
     std::int64_t const k = x.columns;
     auto const& halo = matrix_->halo();
     auto const sent = static_cast<std::int64_t>(halo.sent.size());
@@ -61,14 +61,14 @@ class PackedExchange {
       ends(exec);
     } else if (device() != nullptr) {
       void* const stream = native_stream(exec);
-      if (!beside_) pack(exec);
+      if (!comm_exec_) pack(exec);
       device()->begin(stream);
-      if (beside_) pack(*beside_);
+      if (comm_exec_) pack(*comm_exec_);
       interior();
       send(messages(sent_, halo.sends, packed_, halo.receives, k));
-      if (beside_) ends(*beside_);
+      if (comm_exec_) ends(*comm_exec_);
       device()->finish(stream);
-      if (!beside_) ends(exec);
+      if (!comm_exec_) ends(exec);
     } else {
       pack(exec);
       if (by_host()) copy(exec, host_sent_, sent_, 0, sent * k);
@@ -84,17 +84,17 @@ class PackedExchange {
   }
 
   /// The other way: contributions to the rows of the packed block, which contribute(block) makes,
-  /// are added to y, those of other ranks in the order of these. meanwhile(), after which y may be
+  /// are added to y, those of other ranks in the order of these. overlapped(), after which y may be
   /// added to, runs while they are on their way.
-  template <class Contribute, class Meanwhile>
-  void scatter(Exec const& exec, BlockRef<Scalar> const& y, Contribute const& contribute,
-               Meanwhile const& meanwhile) const {
+  template <class Contribute, class Overlapped>
+  void scatter_add_halo(Exec const& exec, BlockRef<Scalar> const& y, Contribute const& contribute,
+                        Overlapped const& overlapped) const {
     std::int64_t const k = y.columns;
     auto const& halo = matrix_->halo();
     grow(exec, k);
     contribute(block(static_cast<std::size_t>(k)));
     auto const own = [&] {
-      meanwhile();
+      overlapped();
       add_rows<Exec, Scalar>(exec, packed_.data() + matrix_->lower_rows() * k,
                              matrix_->packed_from().data(), matrix_->own_rows(), y);
     };
@@ -198,7 +198,7 @@ class PackedExchange {
   }
 
   std::shared_ptr<Matrix const> matrix_;
-  std::optional<Exec> beside_;  ///< where messages and the ends of a product are in order
+  std::optional<Exec> comm_exec_;  ///< where messages and the ends of a product are in order
   mutable Memory packed_, sent_;
   mutable HostMemory host_packed_, host_sent_;
   mutable std::int64_t columns_ = 0;

@@ -26,7 +26,7 @@ template <class Scalar, class Exec>
 RowRanges rows_at_cuts(DistributedMatrix<Scalar, Exec> const& A) {
   using Matrix = DistributedMatrix<Scalar, Exec>;
   std::vector<std::int64_t> rows(A.halo().sent);
-  for (auto const which : {Matrix::head, Matrix::tail}) {
+  for (auto const which : {Matrix::lower_boundary, Matrix::upper_boundary}) {
     auto const& part = A.part(which);
     for (std::int64_t i = 0; i < part.rows(); ++i) rows.push_back(part.first + i);
   }
@@ -111,7 +111,7 @@ LocalRows<Scalar> coarse_entries_across(DistributedMatrix<Scalar, Exec> const& A
   std::vector<std::vector<std::pair<std::size_t, Scalar>>> needs(static_cast<std::size_t>(coarse));
   RowSum<Scalar> sum(columns.size());
   using Matrix = DistributedMatrix<Scalar, Exec>;
-  for (auto const which : {Matrix::head, Matrix::tail}) {
+  for (auto const which : {Matrix::lower_boundary, Matrix::upper_boundary}) {
     auto const& part = A.part(which);
     auto const rows = host_rows(part.matrix, {{0, part.rows()}}, 0);
     for (std::int64_t i = 0; i < part.rows(); ++i) {

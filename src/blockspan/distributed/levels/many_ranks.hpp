@@ -36,7 +36,7 @@ bool same_pattern(Exec const& exec, DistributedMatrix<Scalar, Exec> const& A,
       !same_integers(exec, A.packed_from(), B.packed_from()))
     return false;
   using Matrix = DistributedMatrix<Scalar, Exec>;
-  for (auto const which : {Matrix::head, Matrix::interior, Matrix::tail}) {
+  for (auto const which : {Matrix::lower_boundary, Matrix::interior, Matrix::upper_boundary}) {
     auto const &a = A.part(which), &b = B.part(which);
     if (a.first != b.first ||
         !same_integers(exec, a.matrix.graph.row_map, b.matrix.graph.row_map) ||
@@ -51,7 +51,7 @@ template <class Scalar, class Exec>
 Integers<Exec> cut_rows(Exec const& exec, DistributedMatrix<Scalar, Exec> const& A) {
   using Matrix = DistributedMatrix<Scalar, Exec>;
   std::vector<int> marks(static_cast<std::size_t>(A.local_rows()), 0);
-  for (auto const which : {Matrix::head, Matrix::tail}) {
+  for (auto const which : {Matrix::lower_boundary, Matrix::upper_boundary}) {
     auto const& part = A.part(which);
     auto const rows = host_rows(part.matrix, {{0, part.rows()}}, -A.lower_rows());
     for (std::int64_t i = 0; i < part.rows(); ++i)
@@ -241,7 +241,7 @@ class ManyRanks {
     using Rounded = DistributedMatrix<Value, Exec>;
     auto const matrix = ranks_of(*level.matrix).together([&] {
       std::array<typename Rounded::Matrix::values_type, 3> values;
-      for (auto const which : {Rows::head, Rows::interior, Rows::tail})
+      for (auto const which : {Rows::lower_boundary, Rows::interior, Rows::upper_boundary})
         values[which] =
             blockspan::levels::rounded<Value>(exec, arena, level.matrix->part(which).matrix, factor)
                 .values;
@@ -253,10 +253,10 @@ class ManyRanks {
   template <class Value>
   void round(Exec const& exec, Level const& level, double factor,
              DistributedOperator<Value, Exec> const& to) const {
-    using Which = typename DistributedMatrix<Value, Exec>::Which;
-    for (auto const which : {Rows::head, Rows::interior, Rows::tail})
+    using RowPart = typename DistributedMatrix<Value, Exec>::RowPart;
+    for (auto const which : {Rows::lower_boundary, Rows::interior, Rows::upper_boundary})
       round_values(exec, level.matrix->part(which).matrix.values, factor,
-                   to.matrix().part(static_cast<Which>(which)).matrix.values);
+                   to.matrix().part(static_cast<RowPart>(which)).matrix.values);
   }
   template <class Value>
   auto solver(Exec const& exec, Arena<Exec>& arena, Levels const& all, int degree, int columns,

@@ -24,7 +24,7 @@ std::vector<std::int64_t> ghosts_of(RowPartition const& partition, int rank,
   return ghosts;
 }
 
-/// A value of each row, by its global number: of local rows and of the halo's.
+/// A value of each row, by its global index: of local rows and of the halo's.
 template <class T>
 class ValueOfRow {
  public:

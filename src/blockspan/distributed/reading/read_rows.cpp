@@ -99,7 +99,7 @@ class RowsReader {
     });
   }
 
-  /// What goes wrong while others expect messages is told later.
+  /// An error while others expect messages is reported later.
   template <class Function>
   void catching(Function const& f) {
     if (trouble_) return;

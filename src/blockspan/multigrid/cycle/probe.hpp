@@ -51,7 +51,7 @@ struct ProbeResidual {
   }
 };
 
-/// The numbers of the steps stay where they are made: the host waits once, at the end.
+/// The scalars of the steps stay where they are computed: the host waits once, at the end.
 template <class Scalar, class Exec>
 class OperatorProbe {
  public:
@@ -164,7 +164,7 @@ class OperatorProbe {
   Workspace<Exec> workspace_;
 };
 
-/// What may still be told of a problem whose smooth errors are left. options: as they were given;
+/// Which options may help a problem whose smooth errors are left. options: as they were given;
 /// block_size: of a node, given or found.
 template <class Scalar, class Exec>
 std::string near_null_hint(MultigridOptions<Scalar, Exec> const& options, int block_size) {

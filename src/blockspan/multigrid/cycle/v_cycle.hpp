@@ -110,7 +110,7 @@ class VCycle {
   }
 
   /// Z += q(W A) W (R - A Z), the polynomial of the smoother, as its recurrence from Z on: a
-  /// product and a pass a degree, where the polynomial of a residual takes a copy and an addition
+  /// product and a pass a degree, where the polynomial of a residual costs a copy and an addition
   /// more.
   void smooth(Exec const& exec, Level const& level, ConstBlock<Number, Exec> const& R,
               Vectors const& Z, Vectors const& image, Vectors const& other) const {

@@ -73,7 +73,8 @@ struct Coarsening {
   std::shared_ptr<MatrixOperator<Scalar, Exec> const> filtered_op;  ///< null: nothing is left out
   Pattern<Exec> prolongator, product, coarse;                       ///< of P, A P and C
   /// Rows with the same columns: of A (and A P), S, T, P and R (and C).
-  LikeRows like, like_filtered, like_tentative, like_prolongator, like_coarse;
+  Supernodes supernodes, filtered_supernodes, tentative_supernodes, prolongator_supernodes,
+      coarse_supernodes;
   Transposed<Exec> restrictor;
   Array<Scalar, Exec> P, R, C;
   MultigridLevelReport report;

@@ -42,9 +42,9 @@ bool Coarsening<Scalar, Exec>::coarsen(Exec const& exec, SetupRun<Scalar, Exec>&
   std::int64_t const rows = A.numRows(), q = static_cast<std::int64_t>(near_null.extent(1));
   report.theta = std::ldexp(setup.options.theta, -static_cast<int>(number));
   report.nodes = nodes.count;
-  if (like.begin == nullptr) like = like_rows(exec, pattern(), nodes.groups());
-  auto const strong =
-      strong_graph(exec, setup.arena, ref(), spectrum.factors.data(), nodes, like, report.theta);
+  if (supernodes.begin == nullptr) supernodes = find_supernodes(exec, pattern(), nodes.groups());
+  auto const strong = strong_graph(exec, setup.arena, ref(), spectrum.factors.data(), nodes,
+                                   supernodes, report.theta);
   auto aggregates = aggregate(exec, setup.arena, strong);
   for (int more = 0; more < 2 && 3 * aggregates.count * q > rows; ++more)
     if (q > 1) aggregates = aggregate_again(exec, setup.arena, strong, aggregates);
@@ -64,10 +64,10 @@ bool Coarsening<Scalar, Exec>::coarsen(Exec const& exec, SetupRun<Scalar, Exec>&
     for (;;) {
       form_patterns(exec, setup);
       refresh(exec, setup, spectrum);
-      auto const spent =
-          strike_spent<Exec, Scalar>(exec, setup.arena, ref(), {prolongator.ref(), P.data()},
-                                     {restrictor.pattern.ref(), R.data()}, {coarse.ref(), C.data()},
-                                     T.origin, most_rows_of_node, T.kept);
+      auto const spent = drop_null_columns<Exec, Scalar>(
+          exec, setup.arena, ref(), {prolongator.ref(), P.data()},
+          {restrictor.pattern.ref(), R.data()}, {coarse.ref(), C.data()}, T.origin,
+          most_rows_of_node, T.kept);
       report.spent += spent;
       if (spent == 0) break;
       form_tentative(exec, setup.arena, T);
@@ -91,29 +91,32 @@ void Coarsening<Scalar, Exec>::form_patterns(Exec const& exec, SetupRun<Scalar, 
   // their left factor
   bool const made = setup.options.prolongators.empty();
   auto const groups = nodes.groups(), aggregates = T.nodes.groups();
-  if (!made) like = like_rows(exec, pattern(), groups);
-  like_tentative = made ? groups : like_rows(exec, T.pattern.ref(), groups);
-  auto const form = [&](Pattern<Exec> const& of_P, LikeRows const& like_P) {
+  if (!made) supernodes = find_supernodes(exec, pattern(), groups);
+  tentative_supernodes = made ? groups : find_supernodes(exec, T.pattern.ref(), groups);
+  auto const form = [&](Pattern<Exec> const& of_P, Supernodes const& supernodes_P) {
     prolongator = of_P;
-    like_prolongator = like_P;
+    prolongator_supernodes = supernodes_P;
     restrictor = transposed(exec, setup.arena, prolongator);
     auto const of_R = restrictor.pattern.ref();
-    like_coarse = made ? aggregates : like_rows(exec, of_R, aggregates);
-    product = multiply_patterns(exec, setup.arena, pattern(), prolongator.ref(), like, like_P);
+    coarse_supernodes = made ? aggregates : find_supernodes(exec, of_R, aggregates);
+    product = multiply_patterns(exec, setup.arena, pattern(), prolongator.ref(), supernodes,
+                                supernodes_P);
     InterruptionCheck::step();
-    coarse = multiply_patterns(exec, setup.arena, of_R, product.ref(), like_coarse, like);
+    coarse =
+        multiply_patterns(exec, setup.arena, of_R, product.ref(), coarse_supernodes, supernodes);
   };
   auto& smoothed = report.smoothed;
   if (smoothed) {
     auto const of_S = filtered.pattern.ref();
     bool const same = filtered.whole && of_S.entries == pattern().entries;
-    like_filtered = same ? like : like_rows(exec, of_S, groups);
-    form(multiply_patterns(exec, setup.arena, of_S, T.pattern.ref(), like_filtered, like_tentative),
-         like_filtered);
+    filtered_supernodes = same ? supernodes : find_supernodes(exec, of_S, groups);
+    form(multiply_patterns(exec, setup.arena, of_S, T.pattern.ref(), filtered_supernodes,
+                           tentative_supernodes),
+         filtered_supernodes);
     smoothed = static_cast<double>(coarse.entries()) <=
                setup.options.fill_guard * static_cast<double>(A.nnz());
   }
-  if (!smoothed) form(T.pattern, like_tentative);
+  if (!smoothed) form(T.pattern, tentative_supernodes);
   P = smoothed ? kept_array<Scalar>(exec, setup.arena, prolongator.entries()) : T.values;
   R = kept_array<Scalar>(exec, setup.arena, prolongator.entries());
   C = kept_array<Scalar>(exec, setup.arena, coarse.entries());
@@ -146,8 +149,8 @@ void Coarsening<Scalar, Exec>::form_prolongator(Exec const& exec, SetupRun<Scala
                   lanes_for(of_S.entries, of_S.rows),
                   SmoothRows<Scalar>{of_S, weights.data(), factor, S.data()});
     multiply_values<Exec, Scalar>(exec, setup.arena, {of_S, S.data()},
-                                  {T.pattern.ref(), T.values.data()}, prolongator, P, like_filtered,
-                                  like_tentative);
+                                  {T.pattern.ref(), T.values.data()}, prolongator, P,
+                                  filtered_supernodes, tentative_supernodes);
     if (cut_rows.extent(0) > 0)
       keep_near_null<Exec, Scalar>(exec, cut_rows, near_null, T, prolongator, P);
     exec.fence("Blockspan::multigrid_smoothed");  // the weights may be freed
@@ -161,9 +164,10 @@ void Coarsening<Scalar, Exec>::form_values(Exec const& exec, SetupRun<Scalar, Ex
   auto const of_AP = scratch_array<Scalar>(exec, setup.arena, product.entries()),
              of_RAP = scratch_array<Scalar>(exec, setup.arena, coarse.entries());
   multiply_values<Exec, Scalar>(exec, setup.arena, ref(), {prolongator.ref(), P.data()}, product,
-                                of_AP, like, like_prolongator);
+                                of_AP, supernodes, prolongator_supernodes);
   multiply_values<Exec, Scalar>(exec, setup.arena, {restrictor.pattern.ref(), R.data()},
-                                {product.ref(), of_AP.data()}, coarse, of_RAP, like_coarse, like);
+                                {product.ref(), of_AP.data()}, coarse, of_RAP, coarse_supernodes,
+                                supernodes);
   auto const pattern = coarse.ref();
   each_by_lanes(exec, "Blockspan::multigrid_hermitian", pattern.rows,
                 lanes_for(pattern.entries, pattern.rows),

@@ -55,7 +55,7 @@ void Hierarchy<Scalar, Exec, Ranks>::append(Exec const& exec, SetupRun<Scalar, E
   auto const& fine = levels.back();
   next.A = fine.coarse_matrix();
   next.nodes = fine.T.nodes;
-  next.like = fine.like_coarse;
+  next.supernodes = fine.coarse_supernodes;
   next.near_null = fine.T.near_null;
   levels.push_back(std::move(next));
   ranks_.make_operator(exec, *this, levels.size() - 1);

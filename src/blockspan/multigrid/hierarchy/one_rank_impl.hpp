@@ -58,7 +58,7 @@ void OneRank<Scalar, Exec>::take(Exec const& exec, Setup& setup, Levels& all, Ma
       first.A.graph.entries.data() == before.graph.entries.data())
     return;
   ++all.generation;
-  make_operator(exec, all, 0);  // which takes its bounds from the values
+  make_operator(exec, all, 0);  // its bounds depend on the values
 }
 
 template <class Scalar, class Exec>

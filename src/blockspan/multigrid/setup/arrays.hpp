@@ -51,7 +51,7 @@ std::int64_t most_each(Exec const& exec, char const* label, std::int64_t count, 
 }
 
 /// Rows in groups of neighbours that have the same columns; null: every row is by itself.
-struct LikeRows {
+struct Supernodes {
   int const* begin = nullptr;  ///< groups + 1
   std::int64_t groups = 0;
   int most = 1;                 ///< rows of a group
@@ -66,7 +66,7 @@ struct LikeRows {
 
   /// How many of columns[a], ..., columns[end - 1], at most `most_at_once`, are rows of one group,
   /// one after the other. At least one.
-  KOKKOS_FUNCTION int together(int const* columns, int a, int end, int most_at_once) const {
+  KOKKOS_FUNCTION int run_length(int const* columns, int a, int end, int most_at_once) const {
     if (of_row == nullptr) return 1;
     int const k = columns[a], group = of_row[k];
     int count = 1;
@@ -103,16 +103,17 @@ template <class Exec>
 int offsets_of_counts(Exec const& exec, Integers<Exec> const& offsets);
 
 /// The pattern of A B, columns ascending. O(products), and a table of twice the columns of the
-/// fullest row a worker. like_A, like_B: rows of A and B; one of each group is looked at, and the
-/// rows of the product are in the groups of A.
+/// fullest row a worker. supernodes_A, supernodes_B: rows of A and B; one of each group is looked
+/// at, and the rows of the product are in the groups of A.
 template <class Exec>
 Pattern<Exec> multiply_patterns(Exec const& exec, Arena<Exec>& arena, PatternRef<int, int> const& A,
-                                PatternRef<int, int> const& B, LikeRows const& like_A = {},
-                                LikeRows const& like_B = {});
+                                PatternRef<int, int> const& B, Supernodes const& supernodes_A = {},
+                                Supernodes const& supernodes_B = {});
 
 /// The groups, if all rows of each have the same columns in A, else none.
 template <class Exec>
-LikeRows like_rows(Exec const& exec, PatternRef<int, int> const& A, LikeRows const& groups);
+Supernodes find_supernodes(Exec const& exec, PatternRef<int, int> const& A,
+                           Supernodes const& groups);
 
 /// Columns of every row strictly ascend.
 template <class Exec>

@@ -185,12 +185,12 @@ KOKKOS_FUNCTION real_t<Scalar> magnitude_energy(MatrixRef<Scalar, int, int> cons
 /// Finds the columns of P that A maps to rounding errors, p_j^H A p_j <= 1e-12 |p_j|^H |A| |p_j|,
 /// and strikes them from `kept` (see Tentative::origin). C: P^H A P. Returns how many; waits.
 template <class Exec, class Scalar>
-std::int64_t strike_spent(Exec const& exec, Arena<Exec>& arena,
-                          MatrixRef<Scalar, int, int> const& A,
-                          MatrixRef<Scalar, int, int> const& P,
-                          MatrixRef<Scalar, int, int> const& R,
-                          MatrixRef<Scalar, int, int> const& C, Integers<Exec> const& origin,
-                          int per_aggregate, Integers<Exec> const& kept) {
+std::int64_t drop_null_columns(Exec const& exec, Arena<Exec>& arena,
+                               MatrixRef<Scalar, int, int> const& A,
+                               MatrixRef<Scalar, int, int> const& P,
+                               MatrixRef<Scalar, int, int> const& R,
+                               MatrixRef<Scalar, int, int> const& C, Integers<Exec> const& origin,
+                               int per_aggregate, Integers<Exec> const& kept) {
   auto const roots = scratch_array<real_t<Scalar>>(exec, arena, A.pattern.rows);
   each(
       exec, "Blockspan::multigrid_diagonal_roots", A.pattern.rows, KOKKOS_LAMBDA(std::int64_t i) {

@@ -18,7 +18,7 @@ struct NodePartition {
   int largest = 1;        ///< rows of a node at most
 
   /// The rows of nodes, for matrices in which they have the same columns.
-  LikeRows groups() const {
+  Supernodes groups() const {
     if (largest == 1 || count == 0) return {};
     return {begin.data(), count, largest, of_row.data()};
   }
@@ -48,7 +48,7 @@ NodePartition<Exec> equal_nodes(Exec const& exec, Arena<Exec>& arena, std::int64
                                 int size);
 
 /// Disjoint connected groups of nodes, numbered in the order of their roots:
-///   1. roots are a maximal independent set of distance two; a root takes its neighbours
+///   1. roots are a maximal independent set of distance two; a root's neighbours join it
 ///   2. the same among the nodes left, for roots that have two neighbours there
 ///   3. each node left joins the neighbouring aggregate it is tied to most (the smaller root where
 ///      sums are equal), round after round.

@@ -35,7 +35,7 @@ KOKKOS_INLINE_FUNCTION bool is_open(NodeState state) {
   return state != state_in && state != state_out;
 }
 
-/// A priority of 31 random bits, made distinct by the number of the node.
+/// A priority of 31 random bits, made distinct by the index of the node.
 KOKKOS_INLINE_FUNCTION NodeState priority(int round, std::int64_t node) {
   std::uint64_t x =
       (static_cast<std::uint64_t>(round + 1) << 32 | static_cast<std::uint64_t>(node)) *
@@ -209,7 +209,7 @@ std::int64_t largest_class(Exec const& exec, Arena<Exec>& arena, Integers<Exec> 
       });
 }
 
-/// Aggregates by the numbers of their roots.
+/// Aggregates in the order of their roots.
 template <class Exec>
 Aggregates<Exec> number_aggregates(Exec const& exec, Arena<Exec>& arena,
                                    Integers<Exec> const& label, int rounds) {

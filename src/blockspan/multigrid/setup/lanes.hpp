@@ -40,7 +40,7 @@ struct OneLane {
       if (marked(p)) body(p, found++);
   }
 };
-/// ... or by the lanes of a team thread, in an order that their number decides.
+/// ... or by the lanes of a team thread, in an order that their count decides.
 template <class Team>
 struct ManyLanes {
   Team const& team;

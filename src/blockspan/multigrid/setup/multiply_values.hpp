@@ -16,7 +16,7 @@ template <class Exec, class Scalar>
 struct ProductValues {
   MatrixRef<Scalar, int, int> A, B;
   PatternRef<int, int> C;
-  LikeRows like_A, like_B;
+  Supernodes supernodes_A, supernodes_B;
   Scalar* values;
   Workers workers;
   Integers<Exec> places;  ///< where a column is in the current rows; empty: search
@@ -29,16 +29,16 @@ struct ProductValues {
   }
 
   KOKKOS_FUNCTION void rows(std::int64_t group, int* table) const {
-    std::int64_t const i = like_A.first(group);
+    std::int64_t const i = supernodes_A.first(group);
     int const first = C.row_offsets[i], count = C.row_offsets[i + 1] - first;
     for (int k = 0; table && k < count; ++k) table[C.column_indices[first + k]] = k;
     int const from = A.pattern.row_offsets[i], length = A.pattern.row_offsets[i + 1] - from;
-    for (int r = 0; r < like_A.rows(group); ++r) {
+    for (int r = 0; r < supernodes_A.rows(group); ++r) {
       Scalar* const sums = values + first + r * count;  // rows follow each other
       Scalar const* const of_A = A.values + r * length;
       for (int k = 0; k < count; ++k) sums[k] = Scalar(0);
       for (int a = from; a < from + length;) {
-        int const taken = like_B.together(A.pattern.column_indices, a, from + length, 3);
+        int const taken = supernodes_B.run_length(A.pattern.column_indices, a, from + length, 3);
         Entries const entries{A.pattern.column_indices[a], first, count, table};
         if (taken == 3)
           add<3>(entries, of_A + a, sums);
@@ -79,25 +79,25 @@ struct ProductValues {
 template <class Exec, class Scalar>
 void multiply_values(Exec const& exec, Arena<Exec>& arena, MatrixRef<Scalar, int, int> const& A,
                      MatrixRef<Scalar, int, int> const& B, Pattern<Exec> const& C,
-                     Array<Scalar, Exec> const& values, LikeRows like_A = {},
-                     LikeRows const& like_B = {}) {
-  if (like_A.begin == nullptr) like_A.groups = C.rows;
+                     Array<Scalar, Exec> const& values, Supernodes supernodes_A = {},
+                     Supernodes const& supernodes_B = {}) {
+  if (supernodes_A.begin == nullptr) supernodes_A.groups = C.rows;
   if constexpr (!runs_on_host_v<Exec>) {
     using Rows = TeamProductValues<Scalar>;
     // rows longer than the room are slow, and room that is not used keeps teams away
     std::int64_t const mean = C.rows > 0 ? C.entries() / C.rows + 1 : 1;
-    std::int64_t const wanted = like_A.most > 1 ? mean + mean / 2 : 4 * mean;
-    ProductTeams const teams(B.pattern, wanted, Rows::bytes_of_place(like_A));
-    teams.launch(exec, "Blockspan::multigrid_multiply", like_A.groups,
-                 Rows{A, B, C.ref(), like_A, like_B, values.data(), teams.room});
+    std::int64_t const wanted = supernodes_A.most > 1 ? mean + mean / 2 : 4 * mean;
+    ProductTeams const teams(B.pattern, wanted, Rows::bytes_of_place(supernodes_A));
+    teams.launch(exec, "Blockspan::multigrid_multiply", supernodes_A.groups,
+                 Rows{A, B, C.ref(), supernodes_A, supernodes_B, values.data(), teams.room});
   } else {
     std::int64_t const table = C.columns * static_cast<std::int64_t>(sizeof(int));
-    Workers const workers(exec, like_A.groups, table);
+    Workers const workers(exec, supernodes_A.groups, table);
     bool const dense = workers.count * table <= std::int64_t{1} << 29;
     auto const places = scratch_array<int>(exec, arena, dense ? workers.count * C.columns : 0);
-    each(
-        exec, "Blockspan::multigrid_multiply", workers.count,
-        ProductValues<Exec, Scalar>{A, B, C.ref(), like_A, like_B, values.data(), workers, places});
+    each(exec, "Blockspan::multigrid_multiply", workers.count,
+         ProductValues<Exec, Scalar>{A, B, C.ref(), supernodes_A, supernodes_B, values.data(),
+                                     workers, places});
     if (dense) exec.fence("Blockspan::multigrid_multiply");  // the table is freed on return
   }
 }

@@ -48,7 +48,7 @@ int offsets_of_counts(Exec const& exec, Integers<Exec> const& offsets) {
 template <class Exec>
 struct ProductRows {
   PatternRef<int, int> A, B;
-  LikeRows like_A, like_B;
+  Supernodes supernodes_A, supernodes_B;
   Integers<Exec> bounds;  ///< of the entries of a row; devices: -1 - bound, other groups are done
   Integers<Exec> tables;
   std::int64_t table_size;
@@ -62,10 +62,10 @@ struct ProductRows {
     bool const fill = indices.extent(0) > 0;
     for (std::int64_t group = range.first; group < range.last; group += range.step) {
       if (bounds(group) >= 0) continue;
-      std::int64_t const i = like_A.first(group);
+      std::int64_t const i = supernodes_A.first(group);
       int* const out = fill ? indices.data() + offsets(i) : nullptr;
       int const found = columns(worker, group, -1 - bounds(group), out);
-      for (int r = fill ? 1 : 0; r < like_A.rows(group); ++r) {
+      for (int r = fill ? 1 : 0; r < supernodes_A.rows(group); ++r) {
         if (!fill) offsets(i + r) = found;
         for (int k = 0; fill && k < found; ++k) out[r * found + k] = out[k];
       }
@@ -75,7 +75,7 @@ struct ProductRows {
   /// To out, ascending (null: only counted; `dense`: there is room for one more); returns how many.
   KOKKOS_FUNCTION int columns(std::int64_t worker, std::int64_t group, int bound, int* out) const {
     int* const table = tables.data() + worker * table_size;
-    std::int64_t const i = like_A.first(group);
+    std::int64_t const i = supernodes_A.first(group);
     int const stamp = static_cast<int>(group);
     std::int64_t size = 4;
     while (size < 2 * static_cast<std::int64_t>(bound)) size *= 2;
@@ -83,7 +83,7 @@ struct ProductRows {
     int found = 0;
     int const end = A.row_offsets[i + 1];
     for (int a = A.row_offsets[i]; a < end;
-         a += like_B.together(A.column_indices, a, end, like_B.most)) {
+         a += supernodes_B.run_length(A.column_indices, a, end, supernodes_B.most)) {
       int const k = A.column_indices[a];
       for (int b = B.row_offsets[k]; b < B.row_offsets[k + 1]; ++b) {
         int const column = B.column_indices[b];
@@ -120,7 +120,7 @@ struct BoundRows {
   using value_type = Totals;
 
   PatternRef<int, int> A, B;
-  LikeRows like_A, like_B;
+  Supernodes supernodes_A, supernodes_B;
   int* bounds;
   std::int64_t* before;
 
@@ -130,11 +130,11 @@ struct BoundRows {
     if (from.most > to.most) to.most = from.most;
   }
   KOKKOS_FUNCTION void operator()(std::int64_t group) const {
-    std::int64_t const i = like_A.first(group);
+    std::int64_t const i = supernodes_A.first(group);
     std::int64_t sum = 0;
     int const end = A.row_offsets[i + 1];
     for (int a = A.row_offsets[i]; a < end;
-         a += like_B.together(A.column_indices, a, end, like_B.most)) {
+         a += supernodes_B.run_length(A.column_indices, a, end, supernodes_B.most)) {
       int const k = A.column_indices[a];
       sum += B.row_offsets[k + 1] - B.row_offsets[k];
     }
@@ -150,18 +150,18 @@ struct BoundRows {
 template <class Exec>
 BoundRows::Totals bound_rows(Exec const& exec, BoundRows const& rows) {
   BoundRows::Totals totals{0, 0};
-  if (rows.like_A.groups == 0) return totals;
-  each(exec, "Blockspan::multigrid_bounds", rows.like_A.groups, rows);
+  if (rows.supernodes_A.groups == 0) return totals;
+  each(exec, "Blockspan::multigrid_bounds", rows.supernodes_A.groups, rows);
   if constexpr (runs_on_host_v<Exec>) {
-    totals.most = most_each(exec, "Blockspan::multigrid_bounds", rows.like_A.groups,
+    totals.most = most_each(exec, "Blockspan::multigrid_bounds", rows.supernodes_A.groups,
                             [=](std::int64_t group, std::int64_t& most) {
                               if (rows.bounds[group] > most) most = rows.bounds[group];
                             });
   } else {
-    Kokkos::parallel_scan(
-        "Blockspan::multigrid_bounds",
-        Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, rows.like_A.groups),
-        rows, totals);
+    Kokkos::parallel_scan("Blockspan::multigrid_bounds",
+                          Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(
+                              exec, 0, rows.supernodes_A.groups),
+                          rows, totals);
     exec.fence("Blockspan::multigrid_bounds");
   }
   return totals;
@@ -178,7 +178,8 @@ std::int64_t widest_left_over(Exec const& exec, Integers<Exec> const& bounds) {
 }
 
 template <class Exec>
-LikeRows like_rows(Exec const& exec, PatternRef<int, int> const& A, LikeRows const& groups) {
+Supernodes find_supernodes(Exec const& exec, PatternRef<int, int> const& A,
+                           Supernodes const& groups) {
   if (groups.begin == nullptr) return {};
   std::int64_t const unlike = count_each(
       exec, "Blockspan::multigrid_like_rows", A.rows,
@@ -191,7 +192,7 @@ LikeRows like_rows(Exec const& exec, PatternRef<int, int> const& A, LikeRows con
           same = A.column_indices[row + k] == A.column_indices[from + k];
         if (!same) ++sum;
       });
-  return unlike == 0 ? groups : LikeRows{};
+  return unlike == 0 ? groups : Supernodes{};
 }
 
 /// Hosts: the columns of a worker's rows go to a list of its own, and from there to their places
@@ -201,7 +202,7 @@ void multiply_on_host(Exec const& exec, Arena<Exec>& arena, ProductRows<Exec> co
                       Pattern<Exec>& C) {
   std::vector<std::vector<int>> lists(static_cast<std::size_t>(rows.workers.count));
   std::atomic<bool> memory_is_short = false;  // no exception may leave a parallel region
-  auto const& like = rows.like_A;
+  auto const& supernodes = rows.supernodes_A;
   auto const find = [&](std::int64_t worker) {
     auto& list = lists[static_cast<std::size_t>(worker)];
     auto const range = rows.workers.rows_of(worker);
@@ -211,7 +212,8 @@ void multiply_on_host(Exec const& exec, Arena<Exec>& arena, ProductRows<Exec> co
       if (list.size() < room) list.resize(std::max(room, 2 * list.size()));
       int const found = rows.columns(worker, group, rows.bounds(group), list.data() + used);
       used += static_cast<std::size_t>(found);
-      for (int r = 0; r < like.rows(group); ++r) C.offsets(like.first(group) + r) = found;
+      for (int r = 0; r < supernodes.rows(group); ++r)
+        C.offsets(supernodes.first(group) + r) = found;
     }
   };
   each(exec, "Blockspan::multigrid_find_product", rows.workers.count, [&](std::int64_t worker) {
@@ -228,9 +230,9 @@ void multiply_on_host(Exec const& exec, Arena<Exec>& arena, ProductRows<Exec> co
     auto const* from = lists[static_cast<std::size_t>(worker)].data();
     auto const range = rows.workers.rows_of(worker);
     for (std::int64_t group = range.first; group < range.last; ++group) {
-      std::int64_t const i = like.first(group);
+      std::int64_t const i = supernodes.first(group);
       int const found = C.offsets(i + 1) - C.offsets(i);
-      for (int r = 0; r < like.rows(group); ++r)
+      for (int r = 0; r < supernodes.rows(group); ++r)
         std::copy_n(from, found, C.indices.data() + C.offsets(i + r));
       from += found;
     }
@@ -239,14 +241,15 @@ void multiply_on_host(Exec const& exec, Arena<Exec>& arena, ProductRows<Exec> co
 
 template <class Exec>
 Pattern<Exec> multiply_patterns(Exec const& exec, Arena<Exec>& arena, PatternRef<int, int> const& A,
-                                PatternRef<int, int> const& B, LikeRows const& given_A,
-                                LikeRows const& like_B) {
-  LikeRows const like_A = given_A.begin == nullptr ? LikeRows{nullptr, A.rows, 1} : given_A;
-  auto const bounds = scratch_array<int>(exec, arena, like_A.groups);
+                                PatternRef<int, int> const& B, Supernodes const& given_supernodes_A,
+                                Supernodes const& supernodes_B) {
+  Supernodes const supernodes_A =
+      given_supernodes_A.begin == nullptr ? Supernodes{nullptr, A.rows, 1} : given_supernodes_A;
+  auto const bounds = scratch_array<int>(exec, arena, supernodes_A.groups);
   auto const before =
-      scratch_array<std::int64_t>(exec, arena, runs_on_host_v<Exec> ? 0 : like_A.groups);
+      scratch_array<std::int64_t>(exec, arena, runs_on_host_v<Exec> ? 0 : supernodes_A.groups);
   auto const bound =
-      bound_rows(exec, BoundRows{A, B, like_A, like_B, bounds.data(), before.data()});
+      bound_rows(exec, BoundRows{A, B, supernodes_A, supernodes_B, bounds.data(), before.data()});
   std::int64_t widest = bound.most;
   Pattern<Exec> C{static_cast<int>(A.rows),
                   static_cast<int>(B.columns),
@@ -257,11 +260,11 @@ Pattern<Exec> multiply_patterns(Exec const& exec, Arena<Exec>& arena, PatternRef
     std::int64_t size = 4;
     while (size < 2 * widest) size *= 2;
     if (dense) size = B.columns;
-    Workers const workers(exec, like_A.groups, size * static_cast<std::int64_t>(sizeof(int)));
+    Workers const workers(exec, supernodes_A.groups, size * static_cast<std::int64_t>(sizeof(int)));
     auto const tables = scratch_array<int>(exec, arena, workers.count * size);
     if (dense) Kokkos::deep_copy(exec, tables, -1);
-    return ProductRows<Exec>{A,    B,     like_A,  like_B,    bounds, tables,
-                             size, dense, workers, C.offsets, {}};
+    return ProductRows<Exec>{A,    B,     supernodes_A, supernodes_B, bounds, tables,
+                             size, dense, workers,      C.offsets,    {}};
   };
   if constexpr (runs_on_host_v<Exec>) {
     multiply_on_host(
@@ -276,9 +279,10 @@ Pattern<Exec> multiply_patterns(Exec const& exec, Arena<Exec>& arena, PatternRef
     auto const lists =
         scratch_array<int>(exec, arena, bound.sum <= 4 * (A.entries + B.entries) ? bound.sum : 0);
     bool const listed = lists.extent(0) > 0;
-    TeamProductRows by_teams{A, B, like_A, like_B, bounds.data(), slots, C.offsets.data()};
+    TeamProductRows by_teams{
+        A, B, supernodes_A, supernodes_B, bounds.data(), slots, C.offsets.data()};
     if (listed) by_teams.lists = {before.data(), lists.data()};
-    teams.launch(exec, "Blockspan::multigrid_count_product", like_A.groups, by_teams);
+    teams.launch(exec, "Blockspan::multigrid_count_product", supernodes_A.groups, by_teams);
     widest = slots >= 2 * widest ? 0 : widest_left_over(exec, bounds);
     std::optional<ProductRows<Exec>> left;
     if (widest > 0) left = by_workers(false);
@@ -287,12 +291,12 @@ Pattern<Exec> multiply_patterns(Exec const& exec, Arena<Exec>& arena, PatternRef
     by_teams.indices = C.indices.data();
     if (C.entries() > 0) {
       if (listed)
-        each_by_lanes(exec, "Blockspan::multigrid_fill_product", like_A.groups,
+        each_by_lanes(exec, "Blockspan::multigrid_fill_product", supernodes_A.groups,
                       lanes_for(C.entries(), C.rows),
-                      CopyProductRows{like_A, bounds.data(), by_teams.lists, C.offsets.data(),
+                      CopyProductRows{supernodes_A, bounds.data(), by_teams.lists, C.offsets.data(),
                                       C.indices.data()});
       else
-        teams.launch(exec, "Blockspan::multigrid_fill_product", like_A.groups, by_teams);
+        teams.launch(exec, "Blockspan::multigrid_fill_product", supernodes_A.groups, by_teams);
       if (left) left->indices = C.indices;
       if (left) each(exec, "Blockspan::multigrid_fill_product", left->workers.count, *left);
     }

@@ -40,7 +40,7 @@ struct NodeRows {
   }
 };
 
-/// The same where all rows of a node have the same columns: lanes take the blocks of a row.
+/// The same where all rows of a node have the same columns: lanes share the blocks of a row.
 template <class Scalar>
 struct LikeNodeRows {
   NodeRows<Scalar> nodes;
@@ -101,9 +101,9 @@ template <class Exec, class Scalar>
 WeightedGraph<Exec> node_graph(Exec const& exec, Arena<Exec>& arena,
                                MatrixRef<Scalar, int, int> const& A,
                                real_t<Scalar> const* inverse_diagonal,
-                               NodePartition<Exec> const& nodes, LikeRows const& like) {
+                               NodePartition<Exec> const& nodes, Supernodes const& supernodes) {
   std::int64_t const n = nodes.count;
-  bool const alike = nodes.largest == 1 || like.begin != nullptr;
+  bool const alike = nodes.largest == 1 || supernodes.begin != nullptr;
   int const lanes = lanes_for(A.pattern.entries, A.pattern.rows);
   NodeRows<Scalar> const rows{A, inverse_diagonal, nodes.of_row.data(), nodes.begin.data()};
   auto const offsets = scratch_array<int>(exec, arena, n + 1);
@@ -196,9 +196,9 @@ template <class Exec, class Scalar>
 WeightedGraph<Exec> strong_graph(Exec const& exec, Arena<Exec>& arena,
                                  MatrixRef<Scalar, int, int> const& A,
                                  real_t<Scalar> const* inverse_diagonal,
-                                 NodePartition<Exec> const& nodes, LikeRows const& like,
+                                 NodePartition<Exec> const& nodes, Supernodes const& supernodes,
                                  double theta) {
-  auto const graph = node_graph(exec, arena, A, inverse_diagonal, nodes, like);
+  auto const graph = node_graph(exec, arena, A, inverse_diagonal, nodes, supernodes);
   auto const all = graph.edges.ref();
   std::int64_t const n = nodes.count;
   int const lanes = lanes_for(all.entries, all.rows);

@@ -11,7 +11,7 @@
 #include <blockspan/multigrid/setup/workers.hpp>
 
 // Devices: sparse products, a row, or a group of rows of A with the same columns, by the lanes of a
-// team thread. The entries of a row of A come one after the other, the lanes take those of the row
+// team thread. The entries of a row of A come one after the other, the lanes share those of the row
 // of B; what the row of C needs is in scratch. A place found serves all rows of a group.
 
 namespace blockspan::levels {
@@ -56,25 +56,25 @@ KOKKOS_FORCEINLINE_FUNCTION T* thread_array(Team const& team, std::int64_t count
 /// whose rows of B are one group are taken together, and a place found serves all of them.
 template <class Scalar>
 struct TeamProductValues {
-  static constexpr int at_once = 6;  ///< rows of B: rigid bodies in space have as many
+  static constexpr int at_once = 6;  ///< rows of B: as of six rigid bodies in space
   MatrixRef<Scalar, int, int> A, B;
   PatternRef<int, int> C;
-  LikeRows like_A, like_B;
+  Supernodes supernodes_A, supernodes_B;
   Scalar* values;
   int room;  ///< longer rows of C are added up where they are
 
-  static std::size_t bytes_of_place(LikeRows const& like_A) {
-    return static_cast<std::size_t>(like_A.most) * sizeof(Scalar) + sizeof(int);
+  static std::size_t bytes_of_place(Supernodes const& supernodes_A) {
+    return static_cast<std::size_t>(supernodes_A.most) * sizeof(Scalar) + sizeof(int);
   }
 
   template <class Team>
   KOKKOS_FUNCTION void operator()(Team const& team) const {
     std::int64_t const group = number_of_thread(team);
-    if (group >= like_A.groups) return;
-    std::int64_t const i = like_A.first(group);
-    int const rows = like_A.rows(group);
+    if (group >= supernodes_A.groups) return;
+    std::int64_t const i = supernodes_A.first(group);
+    int const rows = supernodes_A.rows(group);
     int const first = C.row_offsets[i], count = C.row_offsets[i + 1] - first;
-    auto* const own = thread_array<Scalar>(team, std::int64_t{room} * like_A.most);
+    auto* const own = thread_array<Scalar>(team, std::int64_t{room} * supernodes_A.most);
     auto* const own_keys = thread_array<int>(team, room);
     bool const fits = count <= room;
     Scalar* const KOKKOS_RESTRICT sums = fits ? own : values + first;  // rows follow each other
@@ -85,7 +85,7 @@ struct TeamProductValues {
     });
     int const from = A.pattern.row_offsets[i], length = A.pattern.row_offsets[i + 1] - from;
     for (int a = from, taken; a < from + length; a += taken) {
-      taken = like_B.together(A.pattern.column_indices, a, from + length, at_once);
+      taken = supernodes_B.run_length(A.pattern.column_indices, a, from + length, at_once);
       int const k = A.pattern.column_indices[a], begin = B.pattern.row_offsets[k];
       int const length_B = B.pattern.row_offsets[k + 1] - begin;
       Scalar const* const KOKKOS_RESTRICT of_A = A.values + a;
@@ -108,7 +108,7 @@ struct TeamProductValues {
   }
 };
 
-/// Sorted columns of groups of rows, each where there is room for as many as it may have.
+/// Sorted columns of groups of rows, each at the begin of the space reserved for its bound.
 struct ProductLists {
   std::int64_t const* begin = nullptr;  ///< of a group
   int* columns = nullptr;
@@ -118,7 +118,7 @@ struct ProductLists {
 /// row with too many of them for it is marked, by the sign of its bound, and left to others.
 struct TeamProductRows {
   PatternRef<int, int> A, B;
-  LikeRows like_A, like_B;
+  Supernodes supernodes_A, supernodes_B;
   int* bounds;  ///< of the entries of a row of a group; -1 - bound: too many for the table
   int slots;    ///< of the largest table, a power of two
   int* offsets;
@@ -128,11 +128,11 @@ struct TeamProductRows {
   template <class Team>
   KOKKOS_FUNCTION void operator()(Team const& team) const {
     std::int64_t const group = number_of_thread(team);
-    if (group >= like_A.groups) return;
-    std::int64_t const i = like_A.first(group);
+    if (group >= supernodes_A.groups) return;
+    std::int64_t const i = supernodes_A.first(group);
     int const bound = bounds[group];
     if (bound < 0) return;
-    int const rows = like_A.rows(group);
+    int const rows = supernodes_A.rows(group);
     int size = 8;
     while (size < 2 * bound && size < slots) size *= 2;
     auto* const table = thread_array<int>(team, 2 * slots + 2);
@@ -144,7 +144,7 @@ struct TeamProductRows {
     });
     int const end = A.row_offsets[i + 1];
     for (int a = A.row_offsets[i]; a < end;
-         a += like_B.together(A.column_indices, a, end, like_B.most)) {
+         a += supernodes_B.run_length(A.column_indices, a, end, supernodes_B.most)) {
       int const k = A.column_indices[a], begin = B.row_offsets[k];
       Kokkos::parallel_for(
           Kokkos::ThreadVectorRange(team, B.row_offsets[k + 1] - begin),
@@ -161,7 +161,7 @@ struct TeamProductRows {
     if (full || (counts && lists.columns == nullptr)) return;
     int* const to = counts ? lists.columns + lists.begin[group] : indices + offsets[i];
     int const copies = counts ? 1 : rows;
-    // a key goes where as many are smaller
+    // a key's place is the count of smaller ones
     Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, count), [&](int k) {
       int const key = list[k];
       int place = 0;
@@ -191,7 +191,7 @@ struct TeamProductRows {
 
 /// The listed columns of a group to all of its rows.
 struct CopyProductRows {
-  LikeRows like;
+  Supernodes supernodes;
   int const* bounds;  ///< negative: the group is not listed
   ProductLists lists;
   int const* offsets;
@@ -200,10 +200,11 @@ struct CopyProductRows {
   template <class Lanes>
   KOKKOS_FUNCTION void operator()(Lanes const& lanes, std::int64_t group) const {
     if (bounds[group] < 0) return;
-    std::int64_t const i = like.first(group);
+    std::int64_t const i = supernodes.first(group);
     int const first = offsets[i], count = offsets[i + 1] - first;
     int const* const from = lists.columns + lists.begin[group];
-    lanes.each(count * like.rows(group), [&](int k) { indices[first + k] = from[k % count]; });
+    lanes.each(count * supernodes.rows(group),
+               [&](int k) { indices[first + k] = from[k % count]; });
   }
 };
 

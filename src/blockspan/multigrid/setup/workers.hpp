@@ -10,8 +10,8 @@
 
 namespace blockspan::levels {
 
-/// Threads that share the rows of a product and keep a table each: as many as the memory for their
-/// tables allows. What they compute does not depend on their number.
+/// Threads that share the rows of a product and keep a table each; the memory for tables limits
+/// their count, on which the results do not depend.
 struct Workers {
   struct Range {
     std::int64_t first, last, step;

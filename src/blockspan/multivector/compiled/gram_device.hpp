@@ -142,7 +142,7 @@ struct DeviceGramSum {
   static constexpr int slices = 32, entries = device::threads / slices;
 
   Real const* partials;
-  GivenNodes given;
+  LocalSubtrees given;
   int m, n;
   GramNodes<Scalar> nodes;
 
@@ -201,7 +201,7 @@ bool grams_on_tensor_cores(Exec const& exec, BlockRef<Scalar const> const& X,
   tensor::Rows const right[] = {tensor::rows_of(y), tensor::rows_of(z)};
   int const results = Z ? 2 : 1;
   RowChunks const chunks = local_chunks(X.rows, workspace);
-  GivenNodes const given(workspace.rows(), chunks.count(), chunks.size);
+  LocalSubtrees const given(workspace.rows(), chunks.count(), chunks.size);
   bool done = false;
   with_gram_tiles(x.columns, y.columns, results, [&](auto tiles) {
     using Kernel = TensorGram<Exec, decltype(tiles)::M, decltype(tiles)::N>;
@@ -232,7 +232,7 @@ void gram_on_device(Exec const& exec, BlockRef<Scalar const> const& X,
   kernel.partials = workspace.template device<real_t<Scalar>>(exec, Workspace<Exec>::partials,
                                                               kernel.partials_size());
   kernel.launch(exec);
-  GivenNodes const given(workspace.rows(), chunks.count(), chunks.size);
+  LocalSubtrees const given(workspace.rows(), chunks.count(), chunks.size);
   DeviceGramSum<Exec, Scalar>{kernel.partials, given, kernel.m, kernel.n, G}.launch(exec);
 }
 

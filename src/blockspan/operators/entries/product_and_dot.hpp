@@ -16,7 +16,7 @@ void product_and_dot(Exec const& exec, LinearOperator<Scalar, Exec> const& A,
                      Block<Scalar, Exec> const& x, Block<Scalar, Exec> const& y,
                      Array<Scalar, Exec> const& dot, Workspace<Exec>& workspace) {
   auto const rows = static_cast<std::int64_t>(x.extent(0));
-  if (workspace.rows().gives_one_node()) {
+  if (workspace.rows().one_partial_per_rank()) {
     BlockRef<Scalar> const of_all{dot.data(), 1, 1, 1, 1};
     GramsOverRanks<Exec, Scalar, 1> const sum(exec, {of_all}, rows, workspace);
     OperatorValues<Scalar, Exec> const of_rank(sum.nodes(0).first.data, 1);

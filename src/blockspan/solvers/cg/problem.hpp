@@ -103,7 +103,7 @@ class CgProblem : public SolverProblem<Scalar, Exec> {
   /// Whether the product also sums x.y and y.(w y): see LinearOperator::apply_dots.
   bool enqueue_a_dots(View const& X, View const& Y, ProductDots<Scalar, Exec> const& dots,
                       bool squares) {
-    if (!workspace.rows().gives_one_node()) return false;
+    if (!workspace.rows().one_partial_per_rank()) return false;
     auto const timer = time(seconds.product);
     OperatorValues<Real const, Exec> const weights(
         weights_, weights_ ? static_cast<std::size_t>(rows()) : std::size_t{0});
