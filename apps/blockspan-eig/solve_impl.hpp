@@ -124,7 +124,7 @@ EigSetup<Scalar, Exec> set_up(Exec const& exec, EigCommand const& command,
                                         M.get());
   options = solver_options<Scalar, Exec>(command);
   Communicator const ranks = problem.rows.space.communicator();
-  ranks.together([&] {
+  ranks.run_agreed([&] {
     if (ranks.rank() == 0 && !options.resume.empty()) options.resume = input_file(options.resume);
   });
   options.preconditioner = setup.T.op.get();
@@ -210,7 +210,7 @@ ResidualCheck check(Exec const& exec, EigProblem<Scalar, Exec> const& problem,
 template <class Scalar, class Exec>
 EigResult solve(Exec const& exec, EigCommand const& command, ProgressLine& progress,
                 OutputFile* vectors, Communicator const& ranks) {
-  ranks.together([&] { detail::refuse<Scalar, Exec>(command, ranks.size()); });
+  ranks.run_agreed([&] { detail::refuse<Scalar, Exec>(command, ranks.size()); });
   EigResult result;
   Lap lap;
   progress.stage("loading " + command.matrix);

@@ -59,7 +59,7 @@ bool inspect(apps::SolveCommand const& command, bool alone) {
 int main(int argc, char** argv) {
   apps::share_machine(argv);
   auto const run = [&](blockspan::Communicator const& ranks) -> int {
-    auto const command = ranks.together([&] { return apps::parse_command(argc, argv); });
+    auto const command = ranks.run_agreed([&] { return apps::parse_command(argc, argv); });
     if (!command) return apps::success;  // --help or --version was answered
     return apps::run_solver(*command, "--solution", command->solution, inspect, ranks);
   };

@@ -69,7 +69,7 @@ Block<Scalar, Exec> null_basis(Exec const& exec, SolveCommand const& command,
   if (N.extent(1) == 0) return {};
   int const rank = orthonormalize(exec, N, workspace).rank;
   std::int64_t const rows = workspace.rows().global_rows(static_cast<std::int64_t>(N.extent(0)));
-  workspace.rows().communicator().together([&] {
+  workspace.rows().communicator().run_agreed([&] {
     require(rows == 0 || rank > 0, "--null-space", command.null_space,
             " has no vector that is finite and not zero");
   });
@@ -285,7 +285,7 @@ void check(Exec const& exec, LinearSystem<Scalar, Exec> const& system,
 template <class Scalar, class Exec>
 SolveResult solve(Exec const& exec, SolveCommand const& command, ProgressLine& progress,
                   OutputFile* solution, Communicator const& ranks) {
-  ranks.together([&] { detail::refuse<Scalar, Exec>(command, ranks.size()); });
+  ranks.run_agreed([&] { detail::refuse<Scalar, Exec>(command, ranks.size()); });
   SolveResult result;
   Lap lap;
   progress.stage("loading " + command.matrix);

@@ -65,7 +65,7 @@ int report(apps::SpmmCommand const& command, blockspan::Communicator const& rank
 int run(apps::SpmmCommand const& command, blockspan::Communicator const& ranks) {
   std::unique_ptr<apps::OutputFile> file;
   std::string scalar;
-  ranks.together([&] {
+  ranks.run_agreed([&] {
     if (ranks.rank() > 0) return;
     apps::require_separate(command.outputs(), command.inputs());
     file = apps::claim_output("--report", command.report, true);
@@ -100,7 +100,7 @@ int run(apps::SpmmCommand const& command, blockspan::Communicator const& ranks) 
 int main(int argc, char** argv) {
   apps::share_machine(argv);
   auto const on = [&](blockspan::Communicator const& ranks) -> int {
-    auto const command = ranks.together([&] { return apps::parse_command(argc, argv); });
+    auto const command = ranks.run_agreed([&] { return apps::parse_command(argc, argv); });
     return command ? run(*command, ranks)
                    : apps::success;  // none: --help or --version was answered
   };

@@ -172,7 +172,7 @@ inline void require_on_ranks(SpmmCommand const& command) {
 template <class Scalar, class Exec>
 RanksResult measure_on_ranks(Exec const& exec, SpmmCommand const& command, ProgressLine& progress,
                              Communicator const& ranks) {
-  ranks.together([&] { detail::require_on_ranks(command); });
+  ranks.run_agreed([&] { detail::require_on_ranks(command); });
   RanksResult result;
   result.device = describe(exec);
   progress.stage("loading " + command.matrix);

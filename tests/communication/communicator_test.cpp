@@ -70,7 +70,7 @@ TEST(Communicator, AnErrorOnOneRankIsThatOfAll) {
       std::vector<std::string> words(static_cast<std::size_t>(size));
       ThreadRanks::run(size, [&](Communicator const& ranks) {
         try {
-          int const value = ranks.together([&] {
+          int const value = ranks.run_agreed([&] {
             require(ranks.rank() < bad, "file", "line ", 10 + ranks.rank());
             return 1;
           });
@@ -87,7 +87,7 @@ TEST(Communicator, AnErrorOnOneRankIsThatOfAll) {
 
 TEST(Communicator, BringsBackWhatGoesWellOnAllRanks) {
   ThreadRanks::run(5, [](Communicator const& ranks) {
-    EXPECT_EQ(ranks.together([&] { return std::to_string(ranks.rank()); }),
+    EXPECT_EQ(ranks.run_agreed([&] { return std::to_string(ranks.rank()); }),
               std::to_string(ranks.rank()));
     EXPECT_EQ(ranks.words_of_first(ranks.rank() == 3 ? "three" : ""), "three");
     EXPECT_EQ(ranks.words_of_first(""), "");
@@ -128,7 +128,7 @@ TEST(Communicator, MemoryThatIsShortOnOneIsAnErrorOnAllInWords) {
   std::vector<std::string> said(3);
   ThreadRanks::run(3, [&](Communicator const& ranks) {
     try {
-      ranks.together([&] {
+      ranks.run_agreed([&] {
         if (ranks.rank() == 1) throw std::bad_alloc();
       });
     } catch (AgreedError const& error) {

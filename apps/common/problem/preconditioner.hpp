@@ -155,7 +155,7 @@ Preconditioner<Scalar, Exec> make_preconditioner(
     LinearOperator<Scalar, Exec> const& product, Definiteness definiteness,
     DistributedMatrix<Scalar, Exec> const* mass = nullptr) {
   if (!detail::on_one_rank(*A))
-    detail::ranks_of_rows(*A).together([&] { detail::require_on_ranks<Scalar>(choice); });
+    detail::ranks_of_rows(*A).run_agreed([&] { detail::require_on_ranks<Scalar>(choice); });
   switch (choice.kind) {
     case PreconditionerChoice::Kind::none:
       break;

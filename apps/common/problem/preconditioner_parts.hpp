@@ -89,7 +89,7 @@ bool on_one_rank(DistributedMatrix<Scalar, Exec> const& A) {
 /// empty row (a point of a graph without edges) does no harm.
 template <class Scalar, class Exec>
 void require_diagonal(Exec const& exec, DistributedMatrix<Scalar, Exec> const& A) {
-  ranks_of_rows(A).together([&] {
+  ranks_of_rows(A).run_agreed([&] {
     auto const d = A.diagonal(exec);
     for (std::size_t i = 0; i < d.size(); ++i)
       require(d[i] >= 0 && std::isfinite(d[i]), "--preconditioner", "the diagonal entry of row ",
@@ -100,7 +100,8 @@ void require_diagonal(Exec const& exec, DistributedMatrix<Scalar, Exec> const& A
 
 template <class Scalar, class Exec>
 auto jacobi_factors(Exec const& exec, DistributedMatrix<Scalar, Exec> const& A) {
-  return ranks_of_rows(A).together([&] { return jacobi(exec, A.diagonal_block(exec)).factors(); });
+  return ranks_of_rows(A).run_agreed(
+      [&] { return jacobi(exec, A.diagonal_block(exec)).factors(); });
 }
 
 template <class Scalar, class Exec>
@@ -126,7 +127,7 @@ template <class Scalar, class Exec>
 Preconditioner<Scalar, Exec> make_block_jacobi(Exec const& exec,
                                                DistributedMatrix<Scalar, Exec> const& A,
                                                int block_size, Definiteness definiteness) {
-  auto T = ranks_of_rows(A).together([&] {
+  auto T = ranks_of_rows(A).run_agreed([&] {
     return std::make_unique<BlockJacobiPreconditioner<Scalar, Exec>>(
         exec, A.diagonal_block(exec),
         BlockJacobiOptions{block_size, definiteness == Definiteness::any});

@@ -24,7 +24,7 @@ SourceInfo inspect_square_source(std::string const& source) {
 
 bool stores_hermitian(Communicator const& ranks, std::string const& source) {
   bool result = false;
-  ranks.together([&] {
+  ranks.run_agreed([&] {
     if (ranks.rank() > 0) return;
     auto const path = input_file(source);
     if (path != source) return;  // a pipe, which only rank 0 has

@@ -51,7 +51,7 @@ std::shared_ptr<RowOrder const> order_rows(Communicator const& ranks, std::strin
   auto const parts = [&]() -> std::vector<int> {
     auto const option = "--partition " + partition;
     if (partition == "bricks") {
-      auto const grid = ranks.together([&] { return grid_of(source); });
+      auto const grid = ranks.run_agreed([&] { return grid_of(source); });
       return brick_parts(grid.points, grid.unknowns, from.first(ranks.rank()),
                          from.last(ranks.rank()), ranks.size());
     }

@@ -24,7 +24,7 @@ std::shared_ptr<DistributedMatrix<Scalar, Exec> const> spread_from_first(Exec co
                                                                          RowPartition const* like,
                                                                          Load const& load) {
   CrsMatrix<Scalar, Exec> A;
-  ranks.together([&] {
+  ranks.run_agreed([&] {
     if (ranks.rank() == 0) A = load();
   });
   return distribute(exec, ranks, A, like);
@@ -37,7 +37,7 @@ std::shared_ptr<DistributedMatrix<Scalar, Exec> const> spread(
     Exec const& exec, Communicator const& ranks, std::string const& source,
     RowPartition const* like, Suits const& suits, Load const& load) {
   if (is_generator_spec(source)) {
-    bool const alone = ranks.together([&] {
+    bool const alone = ranks.run_agreed([&] {
       auto const spec = parse_generator_spec(source);
       return knows_rows(spec) && suits(spec);
     });

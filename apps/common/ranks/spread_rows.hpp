@@ -75,7 +75,7 @@ Block<Scalar, Exec> load_rows(Exec const& exec, SpreadRows const& rows, std::str
     return to_device<Scalar>(exec, label, read_block<Scalar>(input_file(file)));
   std::int64_t const all = callers.global_rows(SpreadRows::here(callers));
   HostBlock<Scalar> whole;
-  ranks.together([&] {
+  ranks.run_agreed([&] {
     if (ranks.rank() != 0) return;
     whole = read_block<Scalar>(input_file(file));
     require(static_cast<std::int64_t>(whole.extent(0)) == all, file, "it has ", whole.extent(0),
@@ -83,7 +83,7 @@ Block<Scalar, Exec> load_rows(Exec const& exec, SpreadRows const& rows, std::str
   });
   auto columns = static_cast<std::int64_t>(whole.extent(1));
   ranks.broadcast(std::span(&columns, 1), 0);
-  auto const block = ranks.together([&] {
+  auto const block = ranks.run_agreed([&] {
     return allocate<Block<Scalar, Exec>>(exec, label, SpreadRows::here(callers), columns);
   });
   auto const host = Kokkos::create_mirror_view(block);
@@ -99,12 +99,12 @@ HostBlock<Scalar> gather_rows(SpreadRows const& rows, Block<Scalar, Exec> const&
   auto const callers = rows.callers();
   auto const& ranks = callers.communicator();
   auto const room = [&](std::int64_t n) {
-    return ranks.together([&] {
+    return ranks.run_agreed([&] {
       return allocate<HostBlock<Scalar>>(Kokkos::DefaultHostExecutionSpace(), "Blockspan::rows", n,
                                          static_cast<std::int64_t>(local.extent(1)));
     });
   };
-  auto const copy = ranks.together(
+  auto const copy = ranks.run_agreed(
       [&] { return Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), local); });
   auto host = copy;
   if (rows.order) {
@@ -152,7 +152,7 @@ Block<Real, Exec> load_nodes(Exec const& exec, RowPartition const& rows, Communi
   if (ranks.size() == 1)
     return to_device<Real>(exec, "Blockspan::" + file, read_block<Real>(input_file(file)));
   HostBlock<Real> whole;
-  ranks.together([&] {
+  ranks.run_agreed([&] {
     if (ranks.rank() != 0) return;
     whole = read_block<Real>(input_file(file));
     auto const nodes = static_cast<std::int64_t>(whole.extent(0)),

@@ -59,7 +59,7 @@ int run_solver(Command const& command, std::string const& option, std::string co
   auto const start = std::chrono::steady_clock::now();
   std::unique_ptr<OutputFile> report, file;
   bool complex = false;
-  ranks.together([&] {
+  ranks.run_agreed([&] {
     if (ranks.rank() > 0) return;
     require_separate(command.outputs(), command.inputs());
     for (auto const& output : command.outputs())

@@ -185,7 +185,7 @@ class Communicator {
   void agree(std::optional<std::string> const& trouble) const;
   /// f() on every rank; an exception on one of them is an Error on all. f must not communicate.
   template <class Function>
-  auto together(Function const& f) const {
+  auto run_agreed(Function const& f) const {
     using Result = decltype(f());
     if (size() == 1) return f();
     std::optional<std::string> trouble;

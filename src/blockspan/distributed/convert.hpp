@@ -33,7 +33,7 @@ SinglePrecisionRows<Scalar, Exec> single_precision_rows(Exec const& exec,
     return {std::make_shared<DistributedMatrix<Single, Exec> const>(
                 exec, ranks, A.partition(), convert_values<Single>(exec, A.whole(), factor)),
             factor};
-  auto const rows = ranks.together([&] {
+  auto const rows = ranks.run_agreed([&] {
     auto const from = A.global_rows(exec);
     LocalRows<Single> to{from.offsets, from.columns, {}};
     to.values.reserve(from.values.size());

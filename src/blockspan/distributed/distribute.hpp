@@ -67,7 +67,7 @@ std::shared_ptr<DistributedMatrix<sparse::scalar_t<Matrix>, Exec> const> distrib
   using Offset = sparse::offset_t<Matrix>;
   using Host = Kokkos::HostSpace;
   bool const here = ranks.rank() == root;
-  ranks.together([&] {
+  ranks.run_agreed([&] {
     if (!here) return;
     require(static_cast<std::int64_t>(A.numRows()) == A.numCols(), "distribute",
             "the matrix must be square (", A.numRows(), " x ", A.numCols(), ")");
@@ -130,10 +130,10 @@ template <class Scalar, class Exec>
 std::shared_ptr<DistributedMatrix<Scalar, Exec> const> generate_distributed(
     Exec const& exec, Communicator const& ranks, std::string_view text,
     RowPartition const* like = nullptr) {
-  auto const spec = ranks.together([&] { return parse_generator_spec(text); });
+  auto const spec = ranks.run_agreed([&] { return parse_generator_spec(text); });
   if (!knows_rows(spec) || ranks.size() == 1) {
     CrsMatrix<Scalar, Exec> A;
-    ranks.together([&] {
+    ranks.run_agreed([&] {
       if (ranks.rank() == 0) A = generate<Scalar>(exec, spec);
     });
     return distribute(exec, ranks, A, like);
@@ -146,7 +146,7 @@ std::shared_ptr<DistributedMatrix<Scalar, Exec> const> generate_distributed(
   };
   RowPartition const partition = like ? *like : even();
   int const me = ranks.rank();
-  auto const rows = ranks.together([&] {
+  auto const rows = ranks.run_agreed([&] {
     require(spec.rows == spec.columns, "generate_distributed", "the matrix must be square (",
             spec.rows, " x ", spec.columns, ")");
     require(partition.global_rows() == spec.rows, "generate_distributed", "a partition of ",

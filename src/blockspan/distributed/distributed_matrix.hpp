@@ -55,7 +55,7 @@ class DistributedMatrix {
                     LocalRows<Scalar> const& rows)
       : partition_(std::move(partition)) {
     constexpr auto where = "DistributedMatrix";
-    auto const split = ranks.together([&] {
+    auto const split = ranks.run_agreed([&] {
       require_partition(ranks);
       require(rows.columns.size() == rows.values.size() &&
                   rows.offsets.back() == static_cast<std::int64_t>(rows.columns.size()),
@@ -75,7 +75,7 @@ class DistributedMatrix {
                     Matrix const& own, LocalRows<Scalar> const& across)
       : partition_(std::move(partition)) {
     SplitRows split;
-    auto const rows = ranks.together([&] {
+    auto const rows = ranks.run_agreed([&] {
       require_partition(ranks);
       require_numbers(ranks, static_cast<std::int64_t>(own.nnz()) + across.offsets.back());
       std::int64_t const n = partition_.rows(ranks.rank()), first = partition_.first(ranks.rank());
@@ -139,7 +139,7 @@ class DistributedMatrix {
   /// host as there. Throws Error, on all ranks, where memory is short.
   void refresh(Exec const& exec, Matrix const& own, LocalRows<Scalar> const& across) {
     Communicator const ranks = space_.communicator();
-    ranks.together([&] {
+    ranks.run_agreed([&] {
       auto const ends = rows_at_ends(own, across, parts_[lower_boundary].rows(),
                                      parts_[upper_boundary].rows(), space_.first_row());
       Scalar const* from = ends.values.data();
@@ -256,7 +256,7 @@ class DistributedMatrix {
     std::vector<std::int64_t> ghosts(split.packed.begin(), split.packed.begin() + lower_);
     ghosts.insert(ghosts.end(), split.packed.begin() + lower_ + own_, split.packed.end());
     halo_ = make_halo_exchange(ranks, partition_, std::move(ghosts));
-    ranks.together([&] {
+    ranks.run_agreed([&] {
       place(exec, rows, split);
       if (own && split.tail > split.head)
         parts_[interior].matrix =

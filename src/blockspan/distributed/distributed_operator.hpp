@@ -42,7 +42,7 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec>,
   DistributedOperator(Exec const& exec, std::shared_ptr<Matrix const> matrix,
                       SpmmPlanOptions const& options, RowSpace space)
       : matrix_(std::move(matrix)), exchange_(matrix_), sums_(std::move(space)) {
-    ranks().together([&] {
+    ranks().run_agreed([&] {
       for (int p = 0; p < 3; ++p)
         if (p == Matrix::interior || !exchange_.idle())
           plans_[p].emplace(exec, matrix_->part(static_cast<RowPart>(p)).matrix, options);

@@ -26,7 +26,7 @@ std::shared_ptr<DistributedMatrix<Scalar, Exec> const> read_distributed(
     Exec const& exec, Communicator const& ranks, std::string const& path,
     RowPartition const* like = nullptr) {
   bool whole = ranks.size() == 1;
-  ranks.together([&] {
+  ranks.run_agreed([&] {
     if (ranks.rank() > 0) return;
     auto const header = read_matrix_market_header(path);
     require(header.rows == header.columns, path, "the matrix must be square (", header.rows, " x ",
@@ -36,7 +36,7 @@ std::shared_ptr<DistributedMatrix<Scalar, Exec> const> read_distributed(
   ranks.broadcast(std::span(&whole, 1), 0);
   if (whole) {
     CrsMatrix<Scalar, Exec> A;
-    ranks.together([&] {
+    ranks.run_agreed([&] {
       if (ranks.rank() == 0) A = read_matrix_market<Scalar>(exec, path);
     });
     return distribute(exec, ranks, A, like);

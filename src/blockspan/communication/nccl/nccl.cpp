@@ -101,7 +101,7 @@ using DeviceName = std::array<char, 16>;
 /// The rank before this one that has the same device.
 std::optional<int> rank_with_same_device(Communicator const& ranks) {
   DeviceName mine{};
-  ranks.together([&] {
+  ranks.run_agreed([&] {
     cudaDeviceProp properties{};
     int device = 0;
     check(cudaGetDevice(&device), "cudaGetDevice");
@@ -123,16 +123,16 @@ bool each_has_a_device(Communicator const& ranks) {
 Communicator nccl_communicator(Communicator const& ranks) {
   if (ranks.size() == 1) return ranks;
   auto const same = rank_with_same_device(ranks);
-  ranks.together([&] {
+  ranks.run_agreed([&] {
     require(!same, "nccl_communicator", "shares its device with rank ", same.value_or(0),
             "; NCCL needs one for each rank");
   });
   ncclUniqueId id{};
-  ranks.together([&] {
+  ranks.run_agreed([&] {
     if (ranks.rank() == 0) check(ncclGetUniqueId(&id), "ncclGetUniqueId");
   });
   ranks.broadcast(std::span(&id, 1), 0);
-  return ranks.with_device(ranks.together([&]() -> std::shared_ptr<DeviceTransport> {
+  return ranks.with_device(ranks.run_agreed([&]() -> std::shared_ptr<DeviceTransport> {
     return std::make_shared<NcclTransport>(ranks, id);
   }));
 }

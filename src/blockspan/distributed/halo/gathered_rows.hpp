@@ -39,7 +39,7 @@ GatheredRows<Scalar, Exec> gather_level(Exec const& exec, DistributedMatrix<Scal
   sizes = gather_lists(ranks, sizes);
   int const largest = ranks.largest(start.nodes.largest);
 
-  return ranks.together([&] {
+  return ranks.run_agreed([&] {
     require(rows.offsets.back() <= std::numeric_limits<int>::max(), "blockspan::multigrid",
             "the gathered level has ", rows.offsets.back(), " entries");
     auto const n = static_cast<int>(rows.offsets.size()) - 1;

@@ -23,7 +23,7 @@ void require_options(DistributedMatrix<Scalar, Exec> const& A,
   std::int64_t const n = A.local_rows(), from = A.row_space().first_row();
   std::int64_t const global = A.partition().global_rows();
   auto const d = static_cast<std::int64_t>(options.coordinates.extent(1));
-  A.row_space().communicator().together([&] {
+  A.row_space().communicator().run_agreed([&] {
     auto plain = options;
     plain.near_null = {}, plain.coordinates = {}, plain.block_size = 0;
     plain.validate(n);
@@ -53,7 +53,7 @@ int unknowns_of_node(Exec const& exec, DistributedMatrix<Scalar, Exec> const& A,
   if (options.coordinates.extent(1) > 0) return static_cast<int>(options.coordinates.extent(1));
   if (options.block_size > 0) return options.block_size;
   auto const& ranks = A.row_space().communicator();
-  int found = ranks.together([&] {
+  int found = ranks.run_agreed([&] {
     return ranks.rank() == 0 ? blockspan::find_block_size(exec, A.diagonal_block(exec)) : 1;
   });
   ranks.broadcast(std::span(&found, 1), 0);

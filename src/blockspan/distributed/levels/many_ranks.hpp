@@ -97,7 +97,7 @@ class ManyRanks {
 
   ManyRanks fresh() const { return ManyRanks(rows_gathered_); }
   void require_pattern(Exec const& exec, Levels const& all, Matrix const& A) const {
-    ranks_of(*A).together([&] {
+    ranks_of(*A).run_agreed([&] {
       require(same_pattern(exec, *A, *all.levels[0].matrix),
               "blockspan::DistributedMultigrid::refresh", "the matrix has another pattern");
     });
@@ -106,7 +106,7 @@ class ManyRanks {
   void take(Exec const& exec, Setup& setup, Levels& all, Matrix const& A) {
     auto& first = all.levels[0];
     first.matrix = A;
-    ranks_of(*A).together([&] {
+    ranks_of(*A).run_agreed([&] {
       auto const block = A->diagonal_block(exec);
       if (first.op)  // its plan stays
         Kokkos::deep_copy(exec, block_.values, block.values);
@@ -134,11 +134,11 @@ class ManyRanks {
 
   ChebyshevSetup<Scalar, Exec> spectrum(Exec const& exec, Setup& setup, Level const& level) const {
     auto const& ranks = ranks_of(*level.matrix);
-    auto const factors = ranks.together([&] { return jacobi(exec, level.A).factors(); });
+    auto const factors = ranks.run_agreed([&] { return jacobi(exec, level.A).factors(); });
     auto result = chebyshev_setup<Scalar, Exec>(exec, setup.arena, *level.op, factors,
                                                 ChebyshevOptions{.seed = setup.options.seed});
     constexpr auto none = std::numeric_limits<std::int64_t>::max();
-    std::int64_t const row = ranks.least(ranks.together([&] {
+    std::int64_t const row = ranks.least(ranks.run_agreed([&] {
       std::int64_t const mine = measure_rows(exec, level.ref(), factors.data()).indefinite_row;
       return mine < 0 ? none : level.matrix->row_space().first_row() + mine;
     }));
@@ -162,7 +162,7 @@ class ManyRanks {
     auto& level = all.levels[number];
     auto const& A = *level.matrix;
     auto const& ranks = ranks_of(A);
-    if (!ranks.all(ranks.together([&] { return coarsen_own(exec, setup, level, number); })))
+    if (!ranks.all(ranks.run_agreed([&] { return coarsen_own(exec, setup, level, number); })))
       return false;
     std::vector<std::int64_t> cuts = {0};
     for (std::int64_t const rows : ranks.gather(std::int64_t{level.coarse_matrix().numRows()}))
@@ -178,7 +178,7 @@ class ManyRanks {
   bool refresh(Exec const& exec, Setup& setup, Levels& all, std::size_t number) const {
     auto& level = all.levels[number];
     auto const& ranks = ranks_of(*level.matrix);
-    bool const usable = ranks.all(ranks.together([&] {
+    bool const usable = ranks.all(ranks.run_agreed([&] {
       if (level.A.numRows() == 0) return true;
       auto const spectrum = own_spectrum(exec, setup, level);
       if (!spectrum) return false;
@@ -198,7 +198,7 @@ class ManyRanks {
     auto const& ranks = ranks_of(*level.matrix);
     if (gathered_) {
       gather_values(exec, *level.matrix, whole_);
-      ranks.together([&] { gathered_->refresh(exec, whole_, setup.keep_prolongators); });
+      ranks.run_agreed([&] { gathered_->refresh(exec, whole_, setup.keep_prolongators); });
       return setup.charge(gathered_->report.phases);
     }
     auto const rows = gather_level(exec, *level.matrix, {level.near_null, level.nodes});
@@ -208,7 +208,7 @@ class ManyRanks {
     options.columns = 1;
     options.near_null = {}, options.coordinates = {};
     whole_ = rows.matrix;
-    gathered_ = ranks.together([&] {
+    gathered_ = ranks.run_agreed([&] {
       return std::make_unique<WholeHierarchy<Scalar, Exec>>(exec, whole_, options,
                                                             OneRank<Scalar, Exec>(), &rows.start);
     });
@@ -239,7 +239,7 @@ class ManyRanks {
   auto rounded(Exec const& exec, Arena<Exec>& arena, Level const& level, double factor,
                int columns) const {
     using Rounded = DistributedMatrix<Value, Exec>;
-    auto const matrix = ranks_of(*level.matrix).together([&] {
+    auto const matrix = ranks_of(*level.matrix).run_agreed([&] {
       std::array<typename Rounded::Matrix::values_type, 3> values;
       for (auto const which : {Rows::lower_boundary, Rows::interior, Rows::upper_boundary})
         values[which] =
@@ -303,7 +303,7 @@ class ManyRanks {
     LocalRows<Scalar> P;
     if (level.A.numRows() > 0) P = host_rows(level.P_matrix(), rows_at_cuts(A), first);
     auto const halo_P = rows_of_halo(ranks, A.halo(), P);
-    return ranks.together([&] {
+    return ranks.run_agreed([&] {
       return coarse_entries_across(A, P, halo_P, first, level.coarse_matrix().numRows());
     });
   }

@@ -21,7 +21,7 @@ inline WholePattern collect_pattern(Communicator const& ranks, RowPartition cons
                                     RowPattern const& pattern) {
   constexpr std::int64_t most = std::numeric_limits<int>::max();
   auto const entries = ranks.sum(static_cast<std::int64_t>(pattern.columns.size()));
-  ranks.together([&] {
+  ranks.run_agreed([&] {
     require(partition.global_rows() <= most && entries <= most, "the order of rows",
             partition.global_rows(), " rows and ", entries,
             " entries are more than one rank can order");

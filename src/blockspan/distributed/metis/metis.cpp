@@ -42,7 +42,7 @@ std::vector<int> parts_of_graph(distributed::WholePattern const& whole, int rank
 std::vector<int> metis_parts(Communicator const& ranks, RowPartition const& from,
                              RowPattern const& pattern) {
   auto const whole = distributed::collect_pattern(ranks, from, pattern);
-  auto const parts = ranks.together(
+  auto const parts = ranks.run_agreed(
       [&] { return ranks.rank() == 0 ? parts_of_graph(whole, ranks.size()) : std::vector<int>(); });
   return distributed::deal<int>(ranks, 0, pattern.rows(), [&](int r) {
     return std::vector<int>(parts.begin() + from.first(r), parts.begin() + from.last(r));

@@ -61,7 +61,7 @@ RowOrder::RowOrder(Communicator ranks, RowPartition from, RowPartition to,
       places_(std::move(places)) {
   constexpr auto where = "RowOrder";
   int const me = ranks_.rank();
-  ranks_.together([&] {
+  ranks_.run_agreed([&] {
     require(from_.ranks() == ranks_.size() && to_.ranks() == ranks_.size(), where, from_.ranks(),
             " and ", to_.ranks(), " parts for ", ranks_.size(), " ranks");
     require(from_.global_rows() == to_.global_rows(), where, from_.global_rows(), " rows become ",
@@ -100,7 +100,7 @@ RowOrder::RowOrder(Communicator ranks, RowPartition from, RowPartition to,
   };
   arriving_ = exchange(targets);
   auto const arrived = exchange(numbers);
-  ranks_.together([&] {
+  ranks_.run_agreed([&] {
     originals_.assign(static_cast<std::size_t>(to_.rows(me)), -1);
     for (std::size_t i = 0; i < arriving_.size(); ++i) {
       arriving_[i] -= to_.first(me);
@@ -125,7 +125,7 @@ std::vector<std::int64_t> RowOrder::renumbered(RowPattern const& rows) const {
 RowOrder order_by_parts(Communicator const& ranks, RowPartition const& from,
                         RowPattern const& pattern, std::vector<int> const& part) {
   auto const parts = static_cast<std::size_t>(ranks.size());
-  ranks.together([&] {
+  ranks.run_agreed([&] {
     require(static_cast<std::int64_t>(part.size()) == pattern.rows(), "order_by_parts", part.size(),
             " parts of ", pattern.rows(), " rows");
     for (int const p : part)
@@ -162,7 +162,7 @@ RowOrder order_by_cuthill_mckee(Communicator const& ranks, RowPartition const& f
   auto const whole = distributed::collect_pattern(ranks, from, pattern);
   std::vector<std::int64_t> places, cuts;
   std::int64_t unit = 0;
-  ranks.together([&] {
+  ranks.run_agreed([&] {
     if (ranks.rank() != 0) return;
     auto const of_row = sparse::rcm_places(distributed::whole_graph(whole));
     places.assign(of_row.begin(), of_row.end());

@@ -60,7 +60,7 @@ class RowsReader {
   RowsReader(Communicator const& ranks, std::string const& path)
       : ranks_(ranks), me_(ranks.rank()), path_(path) {
     open(0);
-    ranks_.together([&] {
+    ranks_.run_agreed([&] {
       if (me_ > 0) return;
       header_ = parse_header(*source_);
       check_field(path, header_, is_complex_v<Scalar>);
@@ -81,9 +81,9 @@ class RowsReader {
     find_trouble();
     ReadRows<Scalar> result;
     result.partition = like ? *like : partition(chunk_rows(header_.rows));
-    ranks_.together([&] { check_partition(result.partition); });
+    ranks_.run_agreed([&] { check_partition(result.partition); });
     exchange(result.partition);
-    result.rows = ranks_.together([&] { return sorted_rows(result.partition); });
+    result.rows = ranks_.run_agreed([&] { return sorted_rows(result.partition); });
     merge_repeated(result.partition.first(me_), result.rows);
     return result;
   }
@@ -93,7 +93,7 @@ class RowsReader {
   enum Triangle : int { lower = 1, upper = 2 };
 
   void open(int first_rank) {
-    ranks_.together([&] {
+    ranks_.run_agreed([&] {
       if (first_rank == 0 ? me_ == 0 : me_ >= first_rank)
         source_ = std::make_unique<TextSource>(path_);
     });
@@ -183,7 +183,7 @@ class RowsReader {
   void find_trouble() {
     bool const complete = ranks_.sum(lines_) == header_.entries;
     if (complete && !ranks_.any(trouble_.has_value())) return;
-    ranks_.together([&] {
+    ranks_.run_agreed([&] {
       if (me_ == 0) find_first_error<Real>(*source_, header_);
     });
     ranks_.agree(trouble_);
@@ -219,7 +219,7 @@ class RowsReader {
     std::int64_t total = 0;
     for (std::int64_t const count : from) total += count;
     entries_ = {};
-    ranks_.together([&] { entries_.resize(static_cast<std::size_t>(total)); });
+    ranks_.run_agreed([&] { entries_.resize(static_cast<std::size_t>(total)); });
     std::vector<Incoming> in;
     std::vector<Outgoing> out;
     for (std::int64_t r = 0, place = 0; r < ranks_.size(); ++r) {
@@ -293,7 +293,7 @@ class RowsReader {
     auto const all = ranks_.gather(refused);
     auto const found = std::find_if(all.begin(), all.end(), [](auto p) { return p.row >= 0; });
     if (found == all.end()) return;
-    ranks_.together([&] {
+    ranks_.run_agreed([&] {
       if (me_ > 0) return;
       refuse_position<Real>(*source_, header_, found->row, found->column,
                             twice ? "each position once where both triangles are used"

@@ -13,7 +13,7 @@ namespace {
 
 /// PT-Scotch's calls are collective: what one of them says is agreed on before the next one.
 void check(Communicator const& ranks, int status, char const* call) {
-  ranks.together([&] {
+  ranks.run_agreed([&] {
     require(status == 0, "scotch_parts", call, " of PT-Scotch failed with status ", status);
   });
 }
@@ -56,7 +56,7 @@ std::vector<int> scotch_parts(Communicator const& ranks, RowPartition const& fro
   // a null pointer would mean that there are none on any rank
   weights.reserve(static_cast<std::size_t>(n) + 1);
   neighbours.reserve(pattern.columns.size() + 1);
-  ranks.together([&] {
+  ranks.run_agreed([&] {
     require(from.global_rows() <= most && entries <= most, where, from.global_rows(), " rows and ",
             entries, " entries are more than this PT-Scotch can number");
     for (std::int64_t i = 0; i < n; ++i) {

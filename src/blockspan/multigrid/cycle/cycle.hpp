@@ -30,7 +30,7 @@ class Cycle {
     for (std::size_t l = 0; l < cycle_.levels.size(); ++l) {
       auto& level = cycle_.levels[l];
       bool const last = l + 1 == cycle_.levels.size();
-      from.communicator().together([&] {
+      from.communicator().run_agreed([&] {
         if (last && solver_) return from.ranks().refresh_solver(exec, from, factor, *solver_);
         if constexpr (!is_same) {
           from.ranks().round(exec, from.levels[l], factor, *level.A);
@@ -69,7 +69,7 @@ class Cycle {
     bool const last = l + 1 == cycle_.levels.size();
     level.rows = wide.A.numRows();
     if (last)
-      level.solver = solver_ = ranks.together([&] {
+      level.solver = solver_ = ranks.run_agreed([&] {
         return from.ranks().template solver<Value>(exec, arena, from, degree_, columns_, factor);
       });
     if (level.solver) return;
@@ -77,7 +77,7 @@ class Cycle {
       level.A = wide.op;
     else
       level.A = from.ranks().template rounded<Value>(exec, arena, wide, factor, columns_);
-    ranks.together([&] {
+    ranks.run_agreed([&] {
       auto const [lower, upper] = interval(wide, last);
       level.smoother = std::make_shared<Smoother>(*level.A, weights(exec, wide, factor), lower,
                                                   upper, last ? 8 : degree_);

@@ -28,7 +28,7 @@ Hierarchy<Scalar, Exec, Ranks>::Hierarchy(Exec const& exec, Matrix const& A, Opt
       first.near_null = near_null_vectors<Scalar, Exec>(
           exec, options, *first.op, space.distributed() ? nullptr : &first.A, spectrum.factors,
           is_zero(spectrum) ? real_t<Scalar>(1) : spectrum.upper);
-    first.nodes = space.communicator().together([&] {
+    first.nodes = space.communicator().run_agreed([&] {
       return equal_nodes(exec, setup.arena, space.first_row(), first.A.numRows(),
                          options.block_size);
     });
@@ -75,7 +75,7 @@ bool Hierarchy<Scalar, Exec, Ranks>::measure(Exec const& exec, SetupRun<Scalar, 
   std::string const fault = level.spectrum.fault;
   if (number == 0) {
     auto const all = communicator();
-    bool const bad_row = all.any(all.together([&] {
+    bool const bad_row = all.any(all.run_agreed([&] {
       return measure_rows(exec, level.ref(), level.spectrum.factors.data()).indefinite_row >= 0;
     }));
     if (bad_row || !level.spectrum.estimate.finite) fail("blockspan::multigrid", fault);

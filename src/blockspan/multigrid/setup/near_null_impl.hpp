@@ -76,7 +76,7 @@ Block<Scalar, Exec> constant_vector(Exec const& exec, LinearOperator<Scalar, Exe
   auto const n = A.rows();
   Vectors ones, scaled, work;
   Communicator const ranks = A.row_space().communicator();
-  ranks.together([&] {
+  ranks.run_agreed([&] {
     for (auto* const x : {&ones, &scaled, &work})
       *x = allocate<Vectors>(exec, "Blockspan::multigrid", n, 1);
   });
@@ -107,7 +107,7 @@ Block<Scalar, Exec> constants_of_unknowns(Exec const& exec, std::int64_t rows, i
 template <class Scalar, class Exec>
 Block<Scalar, Exec> given_vectors(Exec const& exec, ConstBlock<Scalar, Exec> const& given,
                                   RowSpace const& space) {
-  auto const B = space.communicator().together([&] {
+  auto const B = space.communicator().run_agreed([&] {
     return allocate<Block<Scalar, Exec>>(exec, "Blockspan::multigrid", given.extent(0),
                                          given.extent(1));
   });
@@ -136,7 +136,7 @@ Block<Scalar, Exec> near_null_vectors(
   Communicator const ranks = space.communicator();
   if (auto const d = static_cast<std::int64_t>(options.coordinates.extent(1)); d > 0) {
     auto const centre = centroid<real_t<Scalar>, Exec>(options.coordinates, ranks);
-    return ranks.together([&] {
+    return ranks.run_agreed([&] {
       return rigid_bodies<Scalar, Exec>(exec, options.coordinates, centre, op.rows(), first % d);
     });
   }
@@ -144,7 +144,7 @@ Block<Scalar, Exec> near_null_vectors(
       space.global_rows(op.rows()) > 5 * (options.adaptive + adaptive_guards))
     return adaptive_vectors<Scalar, Exec>(exec, options, op, matrix, weights, upper);
   if (options.block_size == 1) return constant_vector<Scalar, Exec>(exec, op, weights);
-  return ranks.together([&] {
+  return ranks.run_agreed([&] {
     return constants_of_unknowns<Scalar>(exec, op.rows(), options.block_size,
                                          first % options.block_size);
   });

@@ -201,7 +201,7 @@ SpectrumEstimate<real_t<Scalar>> estimate_spectrum(
   steps = static_cast<int>(std::min<std::int64_t>(steps, n));
   std::optional<Lanczos<Scalar, Exec>> lanczos;  // where a rank's memory is short all stop
   Communicator const ranks = A.row_space().communicator();
-  ranks.together([&] { lanczos.emplace(exec, arena, A, weights, steps, seed); });
+  ranks.run_agreed([&] { lanczos.emplace(exec, arena, A, weights, steps, seed); });
   auto const result = lanczos->run(steps);
   exec.fence("Blockspan::estimate_spectrum");  // its memory is freed on return
   return result;

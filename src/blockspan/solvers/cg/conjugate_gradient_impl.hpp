@@ -121,7 +121,7 @@ CgReport<real_t<Scalar>> solve_cg(Exec const& exec, LinearOperator<Scalar, Exec>
                                   BlockRef<Scalar const> const& B, BlockRef<Scalar> const& X,
                                   CgOptions<Scalar, Exec> const& asked, CgMethod method) {
   auto const space = A.row_space();
-  space.communicator().together([&] {
+  space.communicator().run_agreed([&] {
     asked.validate(B.columns);
     check_shapes<Scalar, Exec>(A, B, X, asked);
   });

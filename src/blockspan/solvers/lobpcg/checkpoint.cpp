@@ -47,7 +47,7 @@ void receive(Communicator const& ranks, int from, std::span<std::byte> bytes) {
 
 CheckpointWriter::CheckpointWriter(std::string const& path, RowSpace rows)
     : rows_(std::move(rows)), checksum_(::crc32_z(0, nullptr, 0)) {
-  rows_.communicator().together([&] {
+  rows_.communicator().run_agreed([&] {
     if (rows_.communicator().rank() > 0) return;
     file_.emplace("checkpoint", path);
     file_->write(heading);
@@ -69,7 +69,7 @@ void CheckpointWriter::put(void const* bytes, std::size_t size) {
 void CheckpointWriter::put_rows(std::span<std::byte const> mine, std::size_t row_bytes) {
   auto const& ranks = rows_.communicator();
   std::vector<std::byte> others;
-  ranks.together([&] { others.reserve(most_bytes(rows_, row_bytes)); });
+  ranks.run_agreed([&] { others.reserve(most_bytes(rows_, row_bytes)); });
   if (ranks.rank() > 0) return send(ranks, 0, mine);
   put(mine.data(), mine.size());
   for (int r = 1; r < ranks.size(); ++r) {
@@ -81,7 +81,7 @@ void CheckpointWriter::put_rows(std::span<std::byte const> mine, std::size_t row
 
 void CheckpointWriter::commit() {
   auto const sum = static_cast<std::uint64_t>(checksum_);
-  rows_.communicator().together([&] {
+  rows_.communicator().run_agreed([&] {
     if (trouble_) throw Error(*trouble_);
     if (!file_) return;
     file_->write({reinterpret_cast<char const*>(&sum), sizeof sum});
@@ -94,7 +94,7 @@ CheckpointReader::CheckpointReader(std::string path, RowSpace rows)
       path_(std::move(path)),
       file_(nullptr, ::gzclose),
       checksum_(::crc32_z(0, nullptr, 0)) {
-  rows_.communicator().together([&] {
+  rows_.communicator().run_agreed([&] {
     if (rows_.communicator().rank() > 0) return;
     file_.reset(::gzopen(path_.c_str(), "rb"));
     require(file_ != nullptr, path_, "cannot read the checkpoint: ", std::strerror(errno));
@@ -119,7 +119,7 @@ void CheckpointReader::read(void* bytes, std::size_t size) {
 
 void CheckpointReader::get(void* bytes, std::size_t size) {
   auto const& ranks = rows_.communicator();
-  ranks.together([&] {
+  ranks.run_agreed([&] {
     if (ranks.rank() == 0) read(bytes, size);
   });
   ranks.broadcast({static_cast<std::byte*>(bytes), size}, 0);
@@ -128,7 +128,7 @@ void CheckpointReader::get(void* bytes, std::size_t size) {
 void CheckpointReader::get_rows(std::span<std::byte> mine, std::size_t row_bytes) {
   auto const& ranks = rows_.communicator();
   std::vector<std::byte> others;
-  ranks.together([&] { others.reserve(most_bytes(rows_, row_bytes)); });
+  ranks.run_agreed([&] { others.reserve(most_bytes(rows_, row_bytes)); });
   if (ranks.rank() > 0) receive(ranks, 0, mine);
   std::optional<std::string> trouble;
   if (ranks.rank() == 0) {
@@ -150,7 +150,7 @@ void CheckpointReader::get_rows(std::span<std::byte> mine, std::size_t row_bytes
 }
 
 void CheckpointReader::finish() {
-  rows_.communicator().together([&] {
+  rows_.communicator().run_agreed([&] {
     if (rows_.communicator().rank() > 0) return;
     std::uint64_t const computed = checksum_;
     std::uint64_t stored = 0;

@@ -62,7 +62,7 @@ class CheckpointWriter {
   template <class Exec, class View>
   void block(Exec const& exec, View const& X) {
     if (X.extent(1) == 0) return;
-    auto const host = rows_.communicator().together([&] {
+    auto const host = rows_.communicator().run_agreed([&] {
       auto const whole = contiguous(exec, X);
       Kokkos::deep_copy(exec, whole, X);
       auto const mirror = allocate_mirror(whole);
@@ -117,8 +117,8 @@ class CheckpointReader {
   void block(Exec const& exec, View const& X) {
     if (X.extent(1) == 0) return;
     auto const& ranks = rows_.communicator();
-    auto const whole = ranks.together([&] { return contiguous(exec, X); });
-    auto const host = ranks.together([&] { return allocate_mirror(whole); });
+    auto const whole = ranks.run_agreed([&] { return contiguous(exec, X); });
+    auto const host = ranks.run_agreed([&] { return allocate_mirror(whole); });
     get_rows(std::as_writable_bytes(std::span(host.data(), host.size())),
              X.extent(1) * sizeof(typename View::non_const_value_type));
     Kokkos::deep_copy(exec, whole, host);

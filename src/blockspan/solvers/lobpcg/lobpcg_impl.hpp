@@ -140,7 +140,7 @@ LobpcgReport<real_t<Scalar>> lobpcg_solve(Exec const& exec, LinearOperator<Scala
                                           LinearOperator<Scalar, Exec> const* B,
                                           Block<Scalar, Exec> const& X,
                                           LobpcgOptions<Scalar, Exec> const& options) {
-  A.row_space().communicator().together([&] { check_arguments(A, B, X, options); });
+  A.row_space().communicator().run_agreed([&] { check_arguments(A, B, X, options); });
   std::int64_t const m = X.extent(1);
   Problem<Scalar, Exec> problem(exec, A, B, options);
   PathChoice const choice = choose_path(problem, options, m);

@@ -42,7 +42,7 @@ class MixedLobpcg {
         x_(X),
         options_(options),
         agreement_(ranks(), static_cast<bool>(options.monitor)) {
-    ranks().together([&] { check_arguments(); });
+    ranks().run_agreed([&] { check_arguments(); });
   }
 
   Report solve() {

@@ -132,7 +132,7 @@ std::optional<Status> LobpcgSolver<Scalar, Exec>::resume() {
   CheckpointReader reader(options_.resume, problem_.workspace.rows());
   CheckpointKey then;
   reader(then);
-  problem_.ranks().together([&] { then.require_same(key_, options_.resume); });
+  problem_.ranks().run_agreed([&] { then.require_same(key_, options_.resume); });
   reader(seconds_before_);
   visit(reader);
   reader.finish();

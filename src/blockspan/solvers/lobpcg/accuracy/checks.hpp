@@ -161,7 +161,7 @@ std::optional<Status> take_constraints(Problem<Scalar, Exec>& problem,
   auto const Y = problem.deflation.y(0, count), BY = problem.deflation.by(0, count);
   problem.take_given(Y, given);
   auto const largest = problem.largest_entries(Y);
-  problem.ranks().together([&] {
+  problem.ranks().run_agreed([&] {
     for (std::size_t j = 0; j < largest.size(); ++j)
       require(std::isfinite(largest[j]), "lobpcg", "column ", j,
               " of the constraints has NaN or Inf");
