@@ -84,7 +84,7 @@ TYPED_TEST(Distributed, AMatrixOfAnOwnBlockAndTheRestIsThatOfWholeRows) {
     EXPECT_EQ(again.offsets, rows.offsets) << spec;
     EXPECT_EQ(again.columns, rows.columns) << spec;
     EXPECT_EQ(again.values, rows.values) << spec;
-    for (auto const which : {parts.head, parts.interior, parts.tail})
+    for (auto const which : {parts.lower_boundary, parts.interior, parts.upper_boundary})
       EXPECT_EQ(parts.part(which).rows(), whole->part(which).rows()) << spec;
     EXPECT_EQ(parts.halo().rows, whole->halo().rows);
     EXPECT_EQ(parts.nonzeros(), static_cast<std::int64_t>(A.nnz()));

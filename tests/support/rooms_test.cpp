@@ -74,11 +74,6 @@ std::vector<std::pair<fs::path, std::string>> sources(std::string const& room) {
   return found;
 }
 
-std::string match_or_empty(std::string const& text, std::regex const& pattern) {
-  std::smatch match;
-  return std::regex_search(text, match, pattern) ? match[1].str() : "";
-}
-
 /// What is wrong with one include of a source of `room`; empty: nothing.
 std::string fault_of(std::string const& include, std::string const& room,
                      std::map<std::string, Room> const& rooms) {
@@ -107,7 +102,9 @@ std::vector<std::string> includes(std::string const& text) {
 TEST(Rooms, AreAllOnThePage) {
   auto const rooms = rooms_of_page();
   for (auto const& entry : fs::directory_iterator(house / "blockspan"))
-    if (entry.is_directory()) EXPECT_TRUE(rooms.contains(entry.path().filename().string()));
+    if (entry.is_directory()) {
+      EXPECT_TRUE(rooms.contains(entry.path().filename().string())) << entry.path();
+    }
   EXPECT_GE(rooms.size(), 10u);
 }
 

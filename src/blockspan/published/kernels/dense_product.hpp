@@ -104,7 +104,7 @@ void multiply_dense(SpmmCall<Exec, Scalar, Ordinal> const& call, PlanState<Exec,
       "blockspan::spmm", "dense cannot serve this input: strides ", x.leading, ", ", y.leading,
       " exceed what the BLAS can address");
   auto const bytes = static_cast<std::size_t>(elements) * sizeof(Scalar);
-  auto* const dense = static_cast<Scalar*>(plan.dense.reserve(exec, bytes > 0 ? bytes : 1));
+  auto* const filled = static_cast<Scalar*>(plan.dense.reserve(exec, bytes > 0 ? bytes : 1));
   using Write = WriteDense<Exec, Scalar, Ordinal>;
   constexpr bool host = runs_on_host_v<Exec>;
   constexpr int lanes = host ? 1 : 32, threads = host ? 1 : 8;
@@ -118,13 +118,13 @@ void multiply_dense(SpmmCall<Exec, Scalar, Ordinal> const& call, PlanState<Exec,
             {A.column_indices, prepared.permutation, call.values, conjugates(product.op)},
             A.rows,
             A.columns,
-            dense,
+            filled,
             rows_per_team});
   // Row-major is column-major of the transpose: Y^T = X^T A^T, or Y = A X, each from what is there.
   auto const m = static_cast<int>(A.rows), k = static_cast<int>(A.columns);
   auto const n = static_cast<int>(product.Y.columns);
   auto const leading = std::max(k, 1);
-  GemmOperand<Scalar> const a{dense, leading, !y.row_major};
+  GemmOperand<Scalar> const a{filled, leading, !y.row_major};
   GemmOperand<Scalar> const b{product.X.data, static_cast<int>(x.leading),
                               x.row_major != y.row_major};
   auto& blas = blas_of(plan);
