@@ -35,8 +35,10 @@ class JacobiPreconditioner final : public LinearOperator<Scalar, Exec> {
   }
 
   OperatorFacts<Scalar, Exec> facts() const override {
-    return {
-        .name = "jacobi", .replayable = true, .row_weights = {factors_.data(), factors_.extent(0)}};
+    using Weights = OperatorValues<real_t<Scalar> const, Exec>;
+    return {.name = "jacobi",
+            .replayable = true,
+            .row_weights = Weights(factors_.data(), factors_.extent(0))};
   }
 
   Factors const& factors() const { return factors_; }
