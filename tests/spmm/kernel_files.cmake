@@ -1,5 +1,6 @@
 # Counts the files of ROOM, but for its README, that name a kernel and are not its own: what a new kernel touches. Its
-# figures, once they are measured, are lines in the tables of machines (devices/). Fails where there are more than MOST: -DNAME=shared_tile;SharedTile -DOWN=kernels/shared_ -DMOST=2 -DROOM=FOLDER
+# figures, once they are measured, are lines in the tables of machines (devices/). Fails where there are more than MOST:
+# -DNAME=shared_tile;SharedTile -DOWN=kernels/shared_tiles/ -DMOST=2 -DROOM=FOLDER
 cmake_minimum_required(VERSION 3.25)
 list(JOIN NAME "|" pattern)
 file(GLOB_RECURSE files RELATIVE ${ROOM} ${ROOM}/*.hpp ${ROOM}/*.cpp ${ROOM}/*.in ${ROOM}/CMakeLists.txt)
