@@ -296,6 +296,18 @@ TEST(Model, TakesWindowsWhoseTilesAreFullEnough) {
   EXPECT_FALSE(kernels::WindowsChoice::may_pay(points, 8, f64, h200));
 }
 
+/// A window's tiles follow each other: dozens of rows of 700 among 170,000 of 14 (two unknowns a
+/// point of a grid, wells) make windows of hundreds of tiles, which end long after the others.
+TEST(Model, TakesNoWindowsWhereOneHasTooManyTiles) {
+  RowStatistics rows{170408, 170408, 2400000, 0, 8, 1014, 2600000};
+  rows.diagonal_groups = rows.rows / 9;
+  std::int64_t const windows = rows.rows / kernels::tuning::window_rows, tiles = 60000;
+  for (int const columns : {8, 16, 32, 64}) {
+    EXPECT_EQ(fastest(rows, columns, {}, {windows, tiles, 6}).id, "windows") << columns;
+    EXPECT_NE(fastest(rows, columns, {}, {windows, tiles, 350}).id, "windows") << columns;
+  }
+}
+
 TEST(Model, GrowsWithTheProduct) {
   RowStatistics small{1000, 1000, 9000, 0, 9, 9, 9000};
   RowStatistics large{1000000, 1000000, 9000000, 0, 9, 9, 9000000};

@@ -111,7 +111,29 @@ TYPED_TEST(Windows, HaveEveryEntryOnce) {
       }
       auto const estimate = kernels::estimate_row_windows(exec, kernels::pattern_ref<TypeParam>(A));
       EXPECT_EQ(estimate.tiles, list.count.tiles);  // few windows: all are looked at
+      std::uint32_t most = 0;
+      for (std::int64_t w = 0; w < list.count.windows; ++w)
+        most = std::max(most, first(w + 1) - first(w));
+      EXPECT_EQ(estimate.most, most);
     }
+  }
+}
+
+/// Of many windows a sample is looked at, and the fullest.
+TYPED_TEST(Windows, FullestIsSeenAmongMany) {
+  TypeParam const exec;
+  std::int64_t const rows = 40 * kernels::window_samples * kernels::tuning::window_rows + 3;
+  for (std::int64_t const row : {std::int64_t{5}, rows / 2 + 9, rows - 1}) {
+    auto host = random_matrix<double>("one long row", rows, 4000,
+                                      [&](std::int64_t i) { return i == row ? 640 : i % 2; });
+    std::int64_t const first = host.offsets[static_cast<std::size_t>(row)];
+    for (std::int64_t j = 0; j < 640; ++j)  // ascending: 40 tiles
+      host.indices[static_cast<std::size_t>(first + j)] = 5 * j;
+    auto const A = to_device(exec, host);
+    auto const estimate = kernels::estimate_row_windows(exec, kernels::pattern_ref<TypeParam>(A));
+    EXPECT_GE(estimate.most, 40) << row;
+    EXPECT_LE(estimate.most, 41) << row;  // and at most eight columns of the others
+    EXPECT_LT(estimate.tiles, 2 * estimate.windows) << row;
   }
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include <Kokkos_Core.hpp>
@@ -107,14 +108,35 @@ struct PlaceTiles {
   }
 };
 
-/// A reduction: the tiles of every `stride`-th window.
+/// A reduction: the window with the most entries.
+template <class Ordinal>
+struct FullestWindow {
+  PatternRef<int, Ordinal> A;
+  using Reducer = Kokkos::MaxLoc<std::int64_t, std::int64_t>;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t window,
+                                  typename Reducer::value_type& fullest) const {
+    std::int64_t const first = window * tuning::window_rows, last = first + tuning::window_rows;
+    auto const entries = static_cast<std::int64_t>(A.row_offsets[last < A.rows ? last : A.rows]) -
+                         static_cast<std::int64_t>(A.row_offsets[first]);
+    if (entries > fullest.val) fullest = {entries, window};
+  }
+};
+
+/// A reduction: the tiles of every `stride`-th window, and the most that one has. The fullest one
+/// comes after the last, and is not in the sum.
 template <class Ordinal>
 struct SampleTiles {
   WindowMerge<Ordinal> rows;
-  std::int64_t stride;
+  std::int64_t stride, samples, fullest;
 
-  KOKKOS_FUNCTION void operator()(std::int64_t sample, std::int64_t& sum) const {
-    sum += rows.tiles(sample * stride, window_sample_columns);
+  KOKKOS_FUNCTION void operator()(std::int64_t sample, std::int64_t& sum,
+                                  std::int64_t& most) const {
+    bool const is_fullest = sample == samples;
+    std::int64_t const tiles =
+        rows.tiles(is_fullest ? fullest : sample * stride, window_sample_columns);
+    sum += is_fullest ? 0 : tiles;
+    most = most < tiles ? tiles : most;
   }
 };
 
@@ -187,19 +209,24 @@ RowWindowList<Exec, Ordinal> find_row_windows(Exec const& exec, PatternRef<int, 
   return list;
 }
 
-/// An estimate of their tiles, from every k-th window, and of its columns from the first of very
-/// many.
+/// An estimate of their tiles, from every k-th window and the fullest one, and of its columns from
+/// the first of very many.
 template <class Exec, class Ordinal>
 WindowCount estimate_row_windows(Exec const& exec, PatternRef<int, Ordinal> const& A) {
   std::int64_t const windows = ceil_div(A.rows, std::int64_t{tuning::window_rows});
   if (windows == 0) return {};
   std::int64_t const stride = ceil_div(windows, window_samples);
   std::int64_t const samples = ceil_div(windows, stride);
-  WindowMerge<Ordinal> const rows{A};
-  std::int64_t tiles = 0;
-  Kokkos::parallel_reduce("Blockspan::spmm_plan::sample_tiles", IndexRange<Exec>(exec, 0, samples),
-                          SampleTiles<Ordinal>{rows, stride}, tiles);
-  return {windows, tiles * windows / samples};
+  typename FullestWindow<Ordinal>::Reducer::value_type fullest{};
+  Kokkos::parallel_reduce("Blockspan::spmm_plan::fullest_window",
+                          IndexRange<Exec>(exec, 0, windows), FullestWindow<Ordinal>{A},
+                          typename FullestWindow<Ordinal>::Reducer(fullest));
+  std::int64_t tiles = 0, most = 0;
+  Kokkos::parallel_reduce(
+      "Blockspan::spmm_plan::sample_tiles", IndexRange<Exec>(exec, 0, samples + 1),
+      SampleTiles<Ordinal>{{A}, stride, samples, std::max<std::int64_t>(0, fullest.loc)}, tiles,
+      Kokkos::Max<std::int64_t>(most));
+  return {windows, tiles * windows / samples, most};
 }
 
 }  // namespace blockspan::products

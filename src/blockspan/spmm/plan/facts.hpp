@@ -42,6 +42,7 @@ struct GroupCount {
 struct WindowCount {
   std::int64_t windows = 0;
   std::int64_t tiles = 0;
+  std::int64_t most = 0;  ///< tiles of one window
 };
 
 /// A matrix as a plan has prepared it for products.

@@ -77,8 +77,9 @@ struct WindowsChoice : tuning::WindowsLimits {
         as_double(count.tiles * tuning::window_columns * fetched) * tuning::device_vector_bytes;
     double const all =
         streamed / (model.stream * device.dram) + tiles / (model.tile * device.cycles());
-    double const one = model.wait * tile_waits * as_double(count.tiles) /
-                       as_double(std::max<std::int64_t>(1, count.windows));
+    double const mean =
+        as_double(count.tiles) / as_double(std::max<std::int64_t>(1, count.windows));
+    double const one = model.wait * tile_waits * std::max(mean, as_double(count.most));
     return model.launch + std::max(all, one);
   }
 
