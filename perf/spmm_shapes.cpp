@@ -28,6 +28,7 @@
 #include <blockspan/spmm/layouts/row_groups.hpp>
 #include <blockspan/spmm/layouts/row_windows.hpp>
 #include <blockspan/spmm/layouts/summary.hpp>
+#include <blockspan/spmm/parts/lane_grid.hpp>
 #include <blockspan/spmm/spmm.hpp>
 
 #include "common/machine/dispatch.hpp"
@@ -110,7 +111,10 @@ class Sweep {
     bool const fit = columns_ * sizeof(Scalar) % 16 == 0;
     int const vectors = fit ? columns_ * int{sizeof(Scalar)} / 16 : columns_;
     double const plan = time(lines, {.columns = columns_});
+    bool const has_pairs = blockspan::products::lanes_exchange_v<Exec>;
     for (SpmmLanes const& lanes : grids(vectors, fit)) {
+      if (columns_ == 1 && rows.longest <= longest_row && has_pairs)
+        time(lines, {.algorithm = "row_pairs", .lanes = lanes});
       if (rows.longest <= longest_row)
         time(lines, {.algorithm = fit ? "rows" : "single_columns", .lanes = lanes});
       for (std::int64_t const segment : blockspan::products::tuning::device_segment_lengths) {

@@ -18,9 +18,11 @@ struct Cost;
 struct CostFacts;
 struct DeviceFacts;
 struct ExplainedPattern;
+struct Lanes;
 struct Launch;
 enum class LaunchForm;
 struct PatternFacts;
+struct SegmentStatistics;
 struct TileForms;
 }  // namespace products
 
@@ -28,6 +30,7 @@ struct TileForms;
 enum class SpmmKernelId {
   rows,             ///< whole rows
   single_columns,   ///< whole rows, by single columns
+  row_pairs,        ///< whole rows, two a thread
   segments,         ///< long rows in equal segments, whose sums are added in a fixed order
   segments_sorted,  ///< the same in classes of equal length, the longest first
   nonempty_rows,    ///< segments of the rows that have entries; the others are filled
@@ -61,7 +64,8 @@ struct SpmmVariant {
   bool by_rows = false;      ///< each entry by itself: 16-bit distances and panels of columns work
   bool items = false;        ///< a work item has a row or an element of Y: there are no lanes
   bool team_of_one = false;  ///< a team is one thread
-  bool as_it_is = false;     ///< all columns of any blocks in one launch
+  std::int64_t most_columns = 0;  ///< of a launch; 0: any
+  bool as_it_is = false;          ///< all columns of any blocks in one launch
 
   /// Whether the device has what the kernel needs; null: any has.
   bool (*is_offered)(support::ScalarKind const&, products::DeviceFacts const&) = nullptr;
@@ -78,6 +82,8 @@ struct SpmmVariant {
   /// The form of a launch, of whole vectors or not; null: the usual one.
   products::LaunchForm (*form)(products::PatternFacts const&, products::BlockFacts const&,
                                products::DeviceFacts const&, bool vectorized) = nullptr;
+  /// Devices: how its lanes lie over segments; null: as of all kernels by rows (plan/lanes.hpp).
+  products::Lanes (*lanes)(products::SegmentStatistics const&) = nullptr;
   /// How it may stage tiles of X, with sorted rows; null: not at all.
   products::TileForms (*tile_forms)(RowStatistics const&, std::int64_t columns,
                                     support::ScalarKind const&,

@@ -131,6 +131,14 @@ constexpr LaneCode lane_code(bool listed, int vectors, bool entry_lanes, bool de
 
 // Kernels of their own.
 
+/// Pairs of rows: nonzeros of each of the two whose loads are in flight in a lane; blocks.
+/// A scratch kernel, one row and 4, 2 and 2, 2 and 1 (two at a time): P1 mesh of 150,000 nodes
+/// 11.5, 10.5, 10.5; in random order 20.4, 21.5, 20.8; three unknowns a node 26.0, 25.6, 25.3; four
+/// queues (8.7 a row) 14.3, 12.3, 13.8.
+inline constexpr unsigned row_pairs_depth = 2;
+template <bool Complex>
+inline constexpr unsigned row_pairs_blocks = Complex ? 3 : 6;
+
 /// Entries of a team of sddmm, hosts too: there one thread, here its threads have a few each.
 inline constexpr int sampled_entries = 256;
 inline constexpr int sampled_team_threads = 8;

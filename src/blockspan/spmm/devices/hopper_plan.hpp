@@ -154,6 +154,16 @@ struct GroupsLimits {
   static constexpr std::int64_t rows_of_multiprocessor = 62;
 };
 
+struct RowPairsLimits {
+  /// Rows a multiprocessor, below which a row a thread keeps more of them busy. (Reasoned.)
+  static constexpr std::int64_t rows_of_multiprocessor = few_segments_of_multiprocessor;
+
+  /// Nonzeros of a mean row for each lane. With 2, 4, 8, 16 lanes (a scratch kernel): P1 mesh of
+  /// 150,000 nodes, 15.5 a row -, 11.9, 10.5, 13.0; three unknowns a node, 46.5 -, 34.6, 25.6,
+  /// 24.8; four queues, 8.7 -, 12.3, 16.5, 28.5.
+  static constexpr double entries_of_lane = 2.2;
+};
+
 struct SegmentsLimits {
   /// Segments longer than short ones need this many nonzeros of the matrix for one of theirs: there
   /// must be segments enough.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <blockspan/spmm/kernels/groups/groups_choice.hpp>
+#include <blockspan/spmm/kernels/row_pairs/row_pairs_choice.hpp>
 #include <blockspan/spmm/kernels/rows/rows_choice.hpp>
 #include <blockspan/spmm/kernels/rows/segments_choice.hpp>
 #include <blockspan/spmm/kernels/shared_tiles/shared_tiles_choice.hpp>
@@ -16,15 +17,16 @@ template <class... Kernels>
 struct KernelList {};
 
 /// In the order of SpmmKernelId. Of two with the same expected time the first runs.
-using CoreKernels =
-    KernelList<RowsChoice, SingleColumnsChoice, SegmentsChoice, SegmentsSortedChoice,
-               NonemptyRowsChoice, GroupsChoice, WindowsChoice, SharedTilesChoice>;
+using CoreKernels = KernelList<RowsChoice, SingleColumnsChoice, RowPairsChoice, SegmentsChoice,
+                               SegmentsSortedChoice, NonemptyRowsChoice, GroupsChoice,
+                               WindowsChoice, SharedTilesChoice>;
 
 }  // namespace blockspan::products
 
 // Those that the library compiles on their own.
 #ifdef BLOCKSPAN_SPMM_HEADER_ONLY
 #include <blockspan/spmm/kernels/groups/groups.hpp>
+#include <blockspan/spmm/kernels/row_pairs/row_pairs.hpp>
 #include <blockspan/spmm/kernels/shared_tiles/shared_tiles.hpp>
 #include <blockspan/spmm/kernels/shared_tiles/shared_windows.hpp>
 #include <blockspan/spmm/kernels/windows/windows.hpp>

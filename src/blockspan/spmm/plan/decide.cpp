@@ -107,12 +107,12 @@ class Decider {
     return is_offered(chosen, blocks_.scalar, device_) &&
            (choice_.asked || chosen.takes == nullptr || chosen.takes(A_, blocks_, device_));
   }
-  /// The variant that runs: the one chosen, or its fallback.
+  /// The variant that runs: the one chosen, or its fallback, or what replaces either.
   SpmmVariant const& variant_that_runs() const {
     auto const& chosen = *choice_.variant;
     if (is_taken() && serves(chosen)) return at_width(chosen);
     auto const& other = fallback_of(A_, choice_);
-    return fits_vectors(other) ? other : unvectorized(other);
+    return at_width(fits_vectors(other) ? other : unvectorized(other));
   }
   /// The variant, or the one of the menu that replaces it at this width.
   SpmmVariant const& at_width(SpmmVariant const& variant) const {
@@ -214,6 +214,7 @@ class Decider {
 
   /// Columns of the next launch, of those that are left.
   std::int64_t panel(SpmmVariant const& variant, std::int64_t columns, bool vectorized) const {
+    if (variant.most_columns > 0) return std::min(columns, variant.most_columns);
     if (device_.is_host || A_.lanes.any()) return columns;
     return columns_of_panel(variant, A_.rows, A_.half_bandwidth, columns, blocks_.scalar.bytes,
                             vectorized, device_);
@@ -246,9 +247,9 @@ class Decider {
                                   variant.lists_segments() ? choice_.segment : A_.rows.longest);
   }
 
-  /// Each row, or segment of one, is a team thread's.
+  /// Each row, or segment of one, is a team thread's, with all columns.
   static bool has_team_threads(SpmmVariant const& variant) {
-    return variant.by_rows && !variant.items && !variant.team_of_one;
+    return variant.by_rows && !variant.items && !variant.team_of_one && variant.most_columns == 0;
   }
 
   void decide_lanes(Launch& launch) const {
@@ -270,6 +271,10 @@ class Decider {
                                                           : 3;
     bool const spreads = plain && !blocks_.steps && !launch.narrow;
     auto const segments = statistics_of(variant);
+    if (variant.lanes != nullptr && !A_.lanes.any()) {
+      launch.lanes = variant.lanes(segments);
+      return;
+    }
     launch.lanes = choose_lanes(
         device_, vectors, segments, most_vectors, A_.lanes,
         spreads && launch.vectorized && !variant.lists_segments() && !variant.team_of_one);
