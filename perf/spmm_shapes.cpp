@@ -114,7 +114,8 @@ class Sweep {
     bool const has_pairs = blockspan::products::lanes_exchange_v<Exec>;
     for (SpmmLanes const& lanes : grids(vectors, fit)) {
       if (columns_ == 1 && rows.longest <= longest_row && has_pairs)
-        time(lines, {.algorithm = "row_pairs", .lanes = lanes});
+        for (char const* const id : {"row_pairs", "groups"})
+          time(lines, {.algorithm = id, .lanes = lanes});
       if (rows.longest <= longest_row)
         time(lines, {.algorithm = fit ? "rows" : "single_columns", .lanes = lanes});
       for (std::int64_t const segment : blockspan::products::tuning::device_segment_lengths) {
