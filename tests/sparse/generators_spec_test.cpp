@@ -81,9 +81,11 @@ TEST(GeneratorSpec, NamesTheKnownGeneratorsInHelpAndError) {
   std::string const help = generator_help();
   std::string const error = message_of("laplce7:10");
   EXPECT_THAT(error, HasSubstr("unknown generator 'laplce7' in 'laplce7:10'"));
-  for (char const* name :
-       {"laplace5", "laplace7", "laplace27", "aniso7", "jump7", "elasticity", "elasticity-mass",
-        "p1", "p1-mass", "rmat", "uniform", "fixed", "powerlaw", "hypersparse", "wide", "banded"}) {
+  for (char const* name : {"laplace5",   "laplace7",        "laplace27", "aniso7",    "jump7",
+                           "elasticity", "elasticity-mass", "p1",        "p1-mass",   "star",
+                           "spins",      "queues",          "rmat",      "lognormal", "wells",
+                           "circuit",    "attachment",      "saddle",    "uniform",   "fixed",
+                           "powerlaw",   "hypersparse",     "wide",      "banded"}) {
     EXPECT_THAT(help, HasSubstr(name));
     EXPECT_THAT(error, HasSubstr(name));
   }
@@ -153,6 +155,32 @@ TEST(GeneratorSpec, SaysWhatIsWrong) {
            {"powerlaw:9x9:2:1", {"ALPHA is 1", "above 1"}},
            {"powerlaw:9x9:5:2:max=4", {"average of 5", "longest row, 4"}},
            {"powerlaw:9x9:5:2:max=40", {"40 nonzeros", "only 9 columns"}},
+           {"star:5:0", {"REACH is 0", "between 1 and 8"}},
+           {"star:5:9", {"REACH is 9"}},
+           {"star:5", {"lacks REACH", "star:NXxNYxNZ:REACH"}},
+           {"star:5:2:seed=1", {"is not an option of star"}},
+           {"spins:2", {"size 2", "not between 3"}},
+           {"spins:31", {"SITES is 31", "between 3 and 30"}},
+           {"spins:5:symmetric", {"is not an option of spins"}},
+           {"queues:216", {"more than 2147483647 rows"}},
+           {"queues:4:1", {"one number too many"}},
+           {"lognormal:9x9:0.5:1", {"MEAN is 0.5"}},
+           {"lognormal:9x9:2:0", {"SIGMA is 0", "above 0"}},
+           {"lognormal:9x9:2:5", {"SIGMA is 5", "at most 4"}},
+           {"lognormal:9x9:10:1", {"average of 10", "longest row, 9"}},
+           {"wells:5:0,1,1", {"UNKNOWNS is 0", "between 1 and 64"}},
+           {"wells:5:2,1", {"lacks LENGTH"}},
+           {"wells:5:2,251,1", {"LONG is 251", "only 250 rows"}},
+           {"wells:5:2,1,251", {"LENGTH is 251", "only 250 columns"}},
+           {"wells:900:3,0,0", {"more than 2147483647 rows"}},
+           {"circuit:9:17,0,0", {"MEAN is 17", "between 0 and 16"}},
+           {"circuit:9:1,10,1", {"LONG is 10", "only 9 rows"}},
+           {"circuit:9:1,1,2.5", {"LENGTH is 2.5", "a whole number"}},
+           {"attachment:9:0", {"M is 0", "between 1 and 32"}},
+           {"attachment:2000000000:2", {"draws 4000000000 edges", "2147483647"}},
+           {"attachment:9:2:symmetric", {"is not an option of attachment"}},
+           {"saddle:5:1", {"size 5", "not between 6"}},
+           {"saddle:2147483647:1", {"more than 2147483647 rows"}},
            {"banded:9:0.5", {"H is 0.5"}},
            {"permute:seed=x:laplace7:3", {"permute is 'x'"}},
            {"permute:seed=3", {"does not say what to permute"}},

@@ -68,13 +68,24 @@ inline std::vector<std::string_view> square_specs() {
           "hypersparse:200x200:0.3",
           "banded:40:3",
           "banded:40:3:symmetric",
+          "star:6x3x7:4",
+          "spins:7",
+          "queues:4",
+          "wells:4x3x5:2,6,40",
+          "wells:4x3x5:2,6,40:symmetric",
+          "lognormal:80x80:7:1.2:seed=3",
+          "circuit:150:4,5,60",
+          "circuit:150:4,5,60:symmetric",
+          "attachment:70:4",
+          "saddle:40:15",
+          "permute:seed=2:attachment:50:3",
           "laplace7:5:permute=6",
           "permute:seed=6:fixed:50x50:7:symmetric"};
 }
 
 inline std::vector<std::string_view> wide_specs() {
-  return {"uniform:20x300:10", "fixed:30x70:5:permute=2", "powerlaw:40x200:8:2.5",
-          "hypersparse:100x60:1.4", "wide:5x20000:600:values=positive"};
+  return {"uniform:20x300:10",      "fixed:30x70:5:permute=2", "powerlaw:40x200:8:2.5",
+          "hypersparse:100x60:1.4", "lognormal:50x300:9:0.5",  "wide:5x20000:600:values=positive"};
 }
 
 inline std::vector<std::string_view> all_specs() {

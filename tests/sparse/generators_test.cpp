@@ -30,8 +30,8 @@ std::uint64_t fingerprint(HostMatrix<double> const& A) {
   return h;
 }
 
-/// Recorded once: what every backend, compiler and machine has to give. (The power law is absent:
-/// its table of lengths comes from the host's pow.)
+/// Recorded once: what every backend, compiler and machine has to give. (powerlaw and
+/// lognormal are absent: their tables of lengths come from the host's pow and erfc.)
 std::map<std::string_view, std::uint64_t> const& recorded_fingerprints() {
   static std::map<std::string_view, std::uint64_t> const recorded{
       {"laplace5:7x9", 0xf7acb79cff05ed56u},
@@ -58,7 +58,15 @@ std::map<std::string_view, std::uint64_t> const& recorded_fingerprints() {
       {"uniform:20x300:10", 0x4f7c3bc0014cd014u},
       {"fixed:30x70:5:permute=2", 0x0fc022293629b01du},
       {"hypersparse:100x60:1.4", 0x5c1c99ba1f747d78u},
-      {"wide:5x20000:600:values=positive", 0x41ea032b30748048u}};
+      {"wide:5x20000:600:values=positive", 0x41ea032b30748048u},
+      {"star:6x3x7:4", 0x84ec61d24002b928u},
+      {"spins:7", 0xd715719418ca4709u},
+      {"queues:4", 0x2fd1585f4b2782b3u},
+      {"wells:4x3x5:2,6,40", 0xe96e45c952550608u},
+      {"wells:4x3x5:2,6,40:symmetric", 0x94c6ab4a2e3f6795u},
+      {"circuit:150:4,5,60", 0x53f4203091a43956u},
+      {"attachment:70:4", 0x7163c743086ae95cu},
+      {"saddle:40:15", 0x064667af835b05c0u}};
   return recorded;
 }
 
@@ -151,7 +159,8 @@ TYPED_TEST(Generators, AreTheSameWithWideOffsets) {
 TYPED_TEST(Generators, DependOnTheSeed) {
   for (std::string_view const spec :
        {"rmat:7:6", "uniform:60x60:20", "fixed:50x50:7", "powerlaw:90x90:6:2.2", "banded:9:2",
-        "hypersparse:200x200:0.3", "wide:5x2000:60", "jump7:9:10:width=2"}) {
+        "hypersparse:200x200:0.3", "wide:5x2000:60", "jump7:9:10:width=2", "wells:4:1,3,20",
+        "lognormal:90x90:6:1", "circuit:90:3,2,30", "attachment:50:3", "saddle:40:9"}) {
     auto const seeded = [&](char const* seed) {
       return generated<TypeParam>(std::string(spec) + ":seed=" + seed);
     };
@@ -165,7 +174,8 @@ TYPED_TEST(Generators, DependOnTheSeed) {
 TYPED_TEST(Generators, MakeEmptyAndSingleRowMatrices) {
   for (std::string_view const spec :
        {"laplace7:0", "laplace5:0x4", "laplace27:3x0x2", "jump7:0:10", "fixed:0x0:0", "banded:0:4",
-        "hypersparse:0x5:0.5", "rmat:3:0", "fixed:4x0:0", "uniform:0x10:50:permute",
+        "hypersparse:0x5:0.5", "rmat:3:0", "star:0:4", "queues:0", "wells:0:3,0,0",
+        "circuit:0:3,0,0", "attachment:0:3", "fixed:4x0:0", "uniform:0x10:50:permute",
         "fixed:0x0:0:symmetric:permute"}) {
     auto const A = generated<TypeParam>(spec);
     EXPECT_TRUE(A.entries.empty()) << spec;
@@ -173,6 +183,7 @@ TYPED_TEST(Generators, MakeEmptyAndSingleRowMatrices) {
   }
   for (std::string_view const spec :
        {"laplace7:1", "laplace27:1", "banded:1:9", "fixed:1x1:1", "rmat:0:5", "laplace7:1:permute",
+        "star:1:4", "queues:1", "wells:1:1,1,1", "circuit:1:3,1,1", "attachment:1:5",
         "uniform:1x1:100:symmetric"}) {
     auto const A = generated<TypeParam>(spec);
     EXPECT_EQ(A.rows, 1) << spec;
@@ -181,8 +192,9 @@ TYPED_TEST(Generators, MakeEmptyAndSingleRowMatrices) {
 }
 
 TYPED_TEST(Generators, RefuseMoreNonzerosThanTheOffsetsCount) {
-  for (std::string_view const spec : {"fixed:1000000x1000000:3000", "laplace27:600",
-                                      "elasticity:300", "uniform:2000000x3000:100"})
+  for (std::string_view const spec :
+       {"fixed:1000000x1000000:3000", "laplace27:600", "elasticity:300", "uniform:2000000x3000:100",
+        "spins:30", "saddle:1000000000:1"})
     EXPECT_THROW((generate<double, TypeParam, int>(TypeParam(), spec)), Error) << spec;
 }
 

@@ -18,7 +18,8 @@ enum class HashStream : std::uint64_t {
   column_permutation,
   jump,
   edge,
-  jitter
+  jitter,
+  long_row
 };
 
 /// 64 pseudo-random bits for the pair (a, b): a counter-based generator, the same everywhere.

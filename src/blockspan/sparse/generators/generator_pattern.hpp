@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include <Kokkos_Core.hpp>
 
@@ -59,6 +60,16 @@ GeneratedPattern<Exec> generate_random_rows(Exec const& exec, GeneratorSpec cons
 template <class Exec>
 GeneratedPattern<Exec> generate_rmat(Exec const& exec, GeneratorSpec const& spec,
                                      NonzeroLimit const& limit);
+/// Whether generate_family makes the matrix.
+inline bool is_family(std::string_view name) {
+  for (std::string_view const family :
+       {"star", "spins", "queues", "wells", "circuit", "attachment", "saddle"})
+    if (name == family) return true;
+  return false;
+}
+template <class Exec>
+GeneratedPattern<Exec> generate_family(Exec const& exec, GeneratorSpec const& spec,
+                                       NonzeroLimit const& limit);
 
 /// The union of a square pattern without values and its transpose.
 template <class Exec>

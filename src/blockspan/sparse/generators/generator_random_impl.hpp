@@ -133,10 +133,11 @@ GeneratedPattern<Exec> stratified_rows(Exec const& exec, GeneratorSpec const& sp
 }
 
 template <class Exec>
-GeneratedPattern<Exec> power_law_rows(Exec const& exec, GeneratorSpec const& spec,
+GeneratedPattern<Exec> tabulated_rows(Exec const& exec, GeneratorSpec const& spec,
                                       NonzeroLimit const& limit) {
+  auto const survival_of = spec.name == "powerlaw" ? power_law_survival : lognormal_survival;
   auto const table =
-      power_law_survival(spec.numbers[0], spec.numbers[1], std::int64_t(spec.options.at("max")));
+      survival_of(spec.numbers[0], spec.numbers[1], std::int64_t(spec.options.at("max")));
   using Host = Kokkos::View<std::uint64_t const*, Kokkos::HostSpace,
                             Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
   auto const survival = allocate<Keys<Exec>>(exec, "Blockspan::generate::survival",
@@ -152,7 +153,7 @@ GeneratedPattern<Exec> generate_random_rows(Exec const& exec, GeneratorSpec cons
   if (spec.name == "banded")
     return assemble_rows(exec, "Blockspan::generate::banded", spec.rows, spec.columns,
                          BandedRule{spec.rows, std::int64_t(spec.numbers[0])}, limit);
-  if (spec.name == "powerlaw") return power_law_rows(exec, spec, limit);
+  if (spec.options.contains("max")) return tabulated_rows(exec, spec, limit);
   double const number = spec.numbers[0];
   if (spec.name == "hypersparse") {
     auto const least = static_cast<std::int64_t>(number);

@@ -17,6 +17,7 @@ GeneratedPattern<Exec> generate_pattern(Exec const& exec, NonzeroLimit const& li
   auto const generated = [&] {
     if (spec.name.starts_with("elasticity") || spec.name.starts_with("p1"))
       return generate_elasticity(exec, spec, limit);
+    if (is_family(spec.name)) return generate_family(exec, spec, limit);
     if (spec.name == "rmat") return generate_rmat(exec, spec, limit);
     if (spec.sizes.size() == 3 || spec.name == "laplace5") return generate_grid(exec, spec, limit);
     return generate_random_rows(exec, spec, limit);

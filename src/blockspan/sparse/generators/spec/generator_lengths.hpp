@@ -18,4 +18,7 @@ LengthRange half_to_full(double most);
 /// bisection. Needs 1 <= mean <= most, alpha > 1. O(most) powers, 64 times.
 std::vector<std::uint64_t> power_law_survival(double mean, double alpha, std::int64_t most);
 
+/// The same of a lognormal law: P(length > l) = P(s e^(sigma z) > l) with z normal.
+std::vector<std::uint64_t> lognormal_survival(double mean, double sigma, std::int64_t most);
+
 }  // namespace blockspan::sparse

@@ -210,8 +210,9 @@ std::string generator_help() {
     help << form << "  " << entry.summary << '\n';
   }
   help << "Options: SPEC:permute or permute:seed=3:SPEC permutes any of them; jump7 and the random "
-          "ones take seed=N;\nthe random ones (rmat and below) take symmetric (Hermitian) and "
-          "values=signed|positive|ones.\n";
+          "ones take seed=N;\nthe random ones (rmat and below) take symmetric (Hermitian; "
+          "attachment and "
+          "saddle are) and\nvalues=signed|positive|ones.\n";
   return help.str();
 }
 

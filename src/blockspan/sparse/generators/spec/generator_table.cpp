@@ -98,7 +98,7 @@ void complete_fixed(GeneratorSpec& spec) {
 
 void complete_hypersparse(GeneratorSpec& spec) { complete_rows(spec, std::ceil(spec.numbers[0])); }
 
-void complete_powerlaw(GeneratorSpec& spec) {
+void complete_tabulated(GeneratorSpec& spec) {
   double& most = spec.options["max"];
   if (most == 0) most = double(std::min<std::int64_t>(spec.sizes[1], 65536));
   complete_rows(spec, most);
@@ -113,6 +113,63 @@ void complete_banded(GeneratorSpec& spec) {
   auto const h = static_cast<std::int64_t>(half);
   spec.nonzeros = spec.rows * (2 * h + 1) - h * (h + 1);
   spec.is_symmetric = spec.symmetric;
+}
+
+void complete_reach(GeneratorSpec& spec) {
+  complete_star(spec);
+  spec.nonzeros = spec.rows;
+  for (std::int64_t size : spec.sizes)
+    for (std::int64_t d = 1; d <= std::int64_t(spec.numbers[0]) && d < size; ++d)
+      spec.nonzeros += 2 * (spec.rows / size) * (size - d);
+}
+
+void complete_spins(GeneratorSpec& spec) {
+  require(spec.sizes[0] <= 30, "generator", "SITES is ", spec.sizes[0], " in '", spec.text,
+          "', not between 3 and 30");
+  square(spec, std::int64_t(1) << spec.sizes[0]);
+  spec.nonzeros = spec.rows + spec.sizes[0] * (spec.rows / 2);
+  spec.is_symmetric = true;
+}
+
+void complete_queues(GeneratorSpec& spec) {
+  std::int64_t const c = spec.sizes[0], two = ordinal_product(spec, c, c);
+  square(spec, ordinal_product(spec, two, two));
+  spec.nonzeros = spec.rows + (c > 0 ? (2 * c + 3 * (c - 1)) * (c - 1) * two : 0);
+}
+
+/// The second and third number: rows, and columns of each.
+void complete_long_rows(GeneratorSpec& spec, std::int64_t rows) {
+  square(spec, rows);
+  for (std::size_t const which : {std::size_t(1), std::size_t(2)})
+    require(spec.numbers[which] <= double(rows), "generator", which == 1 ? "LONG" : "LENGTH",
+            " is ", spec.numbers[which], " in '", spec.text, "', but there are only ", rows,
+            which == 1 ? " rows" : " columns");
+  spec.is_symmetric = spec.symmetric;
+}
+
+void complete_wells(GeneratorSpec& spec) {
+  std::int64_t rows = static_cast<std::int64_t>(spec.numbers[0]);
+  for (std::int64_t size : spec.sizes) rows = ordinal_product(spec, rows, size);
+  complete_long_rows(spec, rows);
+}
+
+void complete_circuit(GeneratorSpec& spec) { complete_long_rows(spec, spec.sizes[0]); }
+
+void complete_attachment(GeneratorSpec& spec) {
+  std::int64_t const edges = static_cast<std::int64_t>(spec.numbers[0]);
+  require(spec.sizes[0] * edges <= most_ordinal, "generator", "'", spec.text, "' draws ",
+          spec.sizes[0] * edges, " edges, more than ", most_ordinal);
+  square(spec, spec.sizes[0]);
+  spec.is_symmetric = spec.symmetric = true;
+}
+
+void complete_saddle(GeneratorSpec& spec) {
+  std::int64_t const n = spec.sizes[0], constraints = static_cast<std::int64_t>(spec.numbers[0]);
+  require(n + constraints <= most_ordinal, "generator", "'", spec.text, "' has more than ",
+          most_ordinal, " rows, a 32-bit index");
+  square(spec, n + constraints);
+  spec.nonzeros = 3 * n - 2 + 12 * constraints;
+  spec.is_symmetric = spec.symmetric = true;
 }
 
 constexpr double huge = 1e300;
@@ -192,6 +249,25 @@ std::vector<GeneratorEntry> bodies() {
            .complete = complete_p1}};
 }
 
+std::vector<GeneratorEntry> models() {
+  return {{.name = "star",
+           .form = "star:NXxNYxNZ:REACH",
+           .summary = "Laplacian by differences of order 2 REACH: REACH points to each side",
+           .sizes = cube,
+           .numbers = {whole("REACH", 1, 8)},
+           .complete = complete_reach},
+          {.name = "spins",
+           .form = "spins:SITES",
+           .summary = "Heisenberg's antiferromagnet, a ring of spins 1/2, 2^SITES rows",
+           .sizes = {.most = 1, .least_size = 3},
+           .complete = complete_spins},
+          {.name = "queues",
+           .form = "queues:CAPACITY",
+           .summary = "Markov chain of four queues in tandem, CAPACITY states each",
+           .sizes = {.most = 1},
+           .complete = complete_queues}};
+}
+
 std::vector<GeneratorEntry> random_ones() {
   std::vector<std::string_view> const flags{"seed", "symmetric", "values"};
   return {{.name = "rmat",
@@ -224,7 +300,7 @@ std::vector<GeneratorEntry> random_ones() {
                        {.name = "ALPHA", .least = 1, .most = 100, .may_be_least = false}},
            .options = {whole("max", 1, 1048576)},
            .flags = flags,
-           .complete = complete_powerlaw},
+           .complete = complete_tabulated},
           {.name = "hypersparse",
            .form = "hypersparse:MxK:MEAN",
            .summary = "MEAN nonzeros a row, 0.3 say: most rows are empty",
@@ -248,12 +324,54 @@ std::vector<GeneratorEntry> random_ones() {
            .complete = complete_banded}};
 }
 
+std::vector<GeneratorEntry> uneven_ones() {
+  std::vector<std::string_view> const flags{"seed", "symmetric", "values"},
+      always{"seed", "values"};
+  return {{.name = "lognormal",
+           .form = "lognormal:MxK:MEAN:SIGMA[:max=65536]",
+           .summary = "row lengths with a lognormal distribution, as of a pruned layer",
+           .sizes = matrix,
+           .numbers = {real("MEAN", 1, many),
+                       {.name = "SIGMA", .least = 0, .most = 4, .may_be_least = false}},
+           .options = {whole("max", 1, 1048576)},
+           .flags = flags,
+           .complete = complete_tabulated},
+          {.name = "wells",
+           .form = "wells:NXxNYxNZ:UNKNOWNS,LONG,LENGTH",
+           .summary = "7-point grid, UNKNOWNS a point; LONG rows have LENGTH columns more",
+           .sizes = cube,
+           .numbers = {whole("UNKNOWNS", 1, 64), whole("LONG", 0, many), whole("LENGTH", 0, many)},
+           .flags = flags,
+           .complete = complete_wells},
+          {.name = "circuit",
+           .form = "circuit:N:MEAN,LONG,LENGTH",
+           .summary = "MEAN columns a row, most of them near; LONG rows have LENGTH more",
+           .sizes = {.most = 1},
+           .numbers = {whole("MEAN", 0, 16), whole("LONG", 0, many), whole("LENGTH", 0, many)},
+           .flags = flags,
+           .complete = complete_circuit},
+          {.name = "attachment",
+           .form = "attachment:N:M",
+           .summary = "graph that grew by preferential attachment, M edges a vertex; symmetric",
+           .sizes = {.most = 1},
+           .numbers = {whole("M", 1, 32)},
+           .flags = always,
+           .complete = complete_attachment},
+          {.name = "saddle",
+           .form = "saddle:N:M",
+           .summary = "[D B^T; B 0]: N rows tridiagonal, M rows of six columns; symmetric",
+           .sizes = {.most = 1, .least_size = 6},
+           .numbers = {whole("M", 0, many)},
+           .flags = always,
+           .complete = complete_saddle}};
+}
+
 }  // namespace
 
 std::span<GeneratorEntry const> generator_table() {
   static std::vector<GeneratorEntry> const table = [] {
     std::vector<GeneratorEntry> all = grids();
-    for (auto const& more : {bodies(), random_ones()})
+    for (auto const& more : {bodies(), models(), random_ones(), uneven_ones()})
       all.insert(all.end(), more.begin(), more.end());
     return all;
   }();
