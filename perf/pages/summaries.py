@@ -1,8 +1,11 @@
 """Numbers made of all cases of a study, in the words of its summaries: geomean:WHO:PEER, mean_speedup,
 peak and least (of speed-ups), mean_gflops:WHO, geomean_floor:WHO, accuracy:rule (how often the rule
-names the faster of row split and merge), crossover:WHO:PEER (fill from which PEER is faster)."""
+names the faster of row split and merge), crossover:WHO:PEER (fill from which PEER is faster),
+behind:WHO:PEER (cases with a speed-up below one), worst:WHO:PEER (the ten largest), by_width:SUMMARY
+(one for each number of columns)."""
 
 from pages.results import geometric_mean
+from pages.text import name
 from pages.values import Missing, evaluate, number, rule
 
 
@@ -55,8 +58,28 @@ def crossover(results, who, peer):
             else f"below {100 * first:g} %, the smallest measured")
 
 
+def extremes(results, kind, who, peer):
+    """The cases of too small or of the largest speed-ups, the furthest from one first."""
+    some = [(number(results, case, f"speedup:{who}:{peer}"), case) for case in results["cases"]]
+    some = sorted((one for one in some if one[0]), key=lambda one: one[0], reverse=kind == "worst")
+    chosen = some[:10] if kind == "worst" else [one for one in some if one[0] < 1]
+    listed = "; ".join(f"{name(case)} {speed_up:.2f}" for speed_up, case in chosen)
+    return f"{len(chosen)} of {len(some)} cases" + (f": {listed}" if listed else "")
+
+
+def by_width(results, value):
+    def of_width(n):
+        return dict(results, cases=[case for case in results["cases"] if case["columns"] == n])
+    widths = sorted({case["columns"] for case in results["cases"]})
+    return "; ".join(f"n = {n}: {summarize(of_width(n), value)}" for n in widths)
+
+
 def summarize(results, value):
     kind, *rest = value.split(":")
+    if kind == "by_width":
+        return by_width(results, ":".join(rest))
+    if kind in ("behind", "worst"):
+        return extremes(results, kind, *rest)
     if kind == "accuracy":
         return accuracy(results)
     if kind == "crossover":

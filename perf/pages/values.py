@@ -5,7 +5,7 @@ study); note:A.B (a member of its entry); floor, gather (ms), intensity (flop a 
 traffic), roof (GFLOP/s of that at the speed of a copy); rule (row_split or merge).
 
 Of a contender, MEASURE:WHO: ms, min, max, mean, spread, setup (ms), total (of both), setup_products,
-gflops, gbytes, error, over_floor, over_gather, ran (the kernel), who (its id). WHO is an id, `rule` (the
+gflops, gbytes, error, over_floor, share (of the floor in the time), over_gather, ran (the kernel), who (its id). WHO is an id, `rule` (the
 id that the rule names), or a family or the beginning of ids, of which the fastest right one counts.
 
 speedup:WHO:PEER: how often WHO runs while PEER runs once, total_speedup:WHO:PEER with the setups of
@@ -51,9 +51,10 @@ def words_of(results):
     words += [one["value"] for one in results["summaries"]]
     found = set()
     for word in words:
-        measure, *who = word.split(":")
+        measure, *who = word.removeprefix("by_width:").split(":")
         several = measure in SPEEDUPS or measure.startswith(("geomean", "crossover", "mean_sp"))
-        found.update(who if several or measure in ("peak", "least") else [":".join(who)])
+        found.update(who if several or measure in ("peak", "least", "behind", "worst")
+                     else [":".join(who)])
     return sorted(found - {"", "this"}) + ["row_split", "merge"]
 
 
@@ -113,6 +114,7 @@ def of_contender(case, measure, who):
         "gbytes": lambda: case["floor_bytes"] / time * 1e-6,
         "error": lambda: kernel["error"],
         "over_floor": lambda: time / case["floor_ms"],
+        "share": lambda: case["floor_ms"] / time,
         "over_gather": lambda: time / case["gather_ms"],
         "ran": lambda: kernel.get("ran", kernel["id"]),
         "who": lambda: kernel["id"] if kernel["family"] == "blockspan"
@@ -193,7 +195,7 @@ def evaluate(results, case, value, kernel=None):
 FORMATS = {
     "gflops": "{:.1f}", "gbytes": "{:.0f}", "error": "{:.1e}", "speedup": "{:.2f}",
     "total_speedup": "{:.2f}",
-    "over_floor": "{:.2f}", "over_gather": "{:.2f}", "mean": "{:.4g}", "intensity": "{:.3g}",
+    "over_floor": "{:.2f}", "share": "{:.2f}", "over_gather": "{:.2f}", "mean": "{:.4g}", "intensity": "{:.3g}",
     "setup_products": "{:.1f}",
 }
 

@@ -9,7 +9,7 @@ namespace blockspan::perf {
 
 namespace {
 
-constexpr std::array<StudyEntry, 13> known_studies{{{"casper", casper},
+constexpr std::array<StudyEntry, 14> known_studies{{{"casper", casper},
                                                     {"spmv", spmv},
                                                     {"coalescing", coalescing},
                                                     {"row_split_vs_merge", row_split_vs_merge},
@@ -20,6 +20,7 @@ constexpr std::array<StudyEntry, 13> known_studies{{{"casper", casper},
                                                     {"scaling", scaling},
                                                     {"solvers", solvers},
                                                     {"multigrid", multigrid},
+                                                    {"families", families},
                                                     {"collection", collection},
                                                     {"cases", cases}}};
 

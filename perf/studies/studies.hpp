@@ -19,6 +19,7 @@ Study forms(Scope const& scope);
 Study scaling(Scope const& scope);
 Study solvers(Scope const& scope);
 Study multigrid(Scope const& scope);
+Study families(Scope const& scope);
 Study collection(Scope const& scope);
 Study cases(Scope const& scope);
 

@@ -86,6 +86,7 @@ struct Scope {
   std::string cases = {};                  ///< file of the study `cases`
   std::vector<std::string> groups = {};    ///< of it, these only; empty: all
   std::vector<std::string> matrices = {};  ///< cases of these names only; empty: all
+  std::vector<std::string> core = {};      ///< ids of the kernels of the core
   /// Whether a matrix file has complex entries: studies do not read files. Null: none has.
   bool (*is_complex)(std::string const& path) = nullptr;
 };

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include <blockspan/spmm/variants.hpp>
 #include <blockspan/support/error.hpp>
 
 #include "blockspan-spmm/bandwidth.hpp"
@@ -50,8 +51,10 @@ void require_backend(Exec const& exec, std::string const& wanted) {
           "this build measures on its best backend, ", measured);
 }
 
-/// What the studies depend on, files included.
-Scope with_files(Scope scope) {
+/// What the studies depend on, files and the library included.
+Scope completed(Scope scope) {
+  for (auto const* const variant : spmm_variants())
+    if (variant->component == nullptr) scope.core.emplace_back(variant->id);
   scope.is_complex = [](std::string const& path) { return apps::inspect_source(path).complex; };
   return scope;
 }
@@ -75,7 +78,7 @@ void choose_cases(std::vector<std::string> const& matrices, std::vector<Study>& 
 }
 
 std::vector<Study> make_studies(Command const& command) {
-  Scope const scope = with_files(command.scope);
+  Scope const scope = completed(command.scope);
   std::vector<Study> studies;
   if (command.specs.empty() || !command.studies.empty())
     for (StudyEntry const& entry : choose_studies(command.studies))
@@ -245,7 +248,7 @@ int run_studies(Command const& command) {
 
 void list_studies(Command const& command) {
   for (StudyEntry const& entry : choose_studies(command.studies)) {
-    Study const study = entry.make(with_files(command.scope));
+    Study const study = entry.make(completed(command.scope));
     std::printf("%-20s %4zu cases  %s\n%20s %s\n", entry.name, study.cases.size(),
                 study.title.c_str(), "", study.reproduces.c_str());
   }

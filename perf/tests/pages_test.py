@@ -34,6 +34,25 @@ class Pages(InFolder):
         self.assertEqual(values.written({}, case, "speedup:auto:dense"), "2.50")
         self.assertEqual(values.written({}, case, "speedup:auto:cusparse"), "-")
 
+    def test_a_share_is_the_floor_in_the_time(self):
+        case = dict(self.fill(0.1, 4, 5), floor_ms=1)
+        self.assertEqual(values.written({}, case, "share:auto"), "0.25")
+
+    def test_summaries_by_width_and_of_extremes_name_their_cases(self):
+        cases = [dict(self.fill(0.1, own, dense), columns=n, matrix=f"m{own}")
+                 for own, dense, n in ((2, 1, 1), (4, 1, 1), (1, 3, 8), (5, 5, 8))]
+        cases.append({"matrix": "lost", "scalar": "f64", "columns": 8, "error": "no memory"})
+        document = {"cases": cases}
+        # sqrt(1/2 * 1/4) and sqrt(3 * 1)
+        self.assertEqual(summaries.summarize(document, "by_width:geomean:auto:dense"),
+                         "n = 1: 0.35 (2 cases); n = 8: 1.73 (2 cases)")
+        self.assertEqual(summaries.summarize(document, "behind:auto:dense"),
+                         "2 of 4 cases: `m4` f64 n = 1 0.25; `m2` f64 n = 1 0.50")
+        self.assertEqual(summaries.summarize(document, "worst:auto:dense"),
+                         "4 of 4 cases: `m1` f64 n = 8 3.00; `m5` f64 n = 8 1.00; "
+                         "`m2` f64 n = 1 0.50; `m4` f64 n = 1 0.25")
+        self.assertEqual(summaries.summarize({"cases": cases[2:]}, "behind:auto:dense"), "0 of 2 cases")
+
     def test_metrics_of_nsight_compute_are_read(self):
         heading = ['"ID"', '"Kernel Name"', *(f'"{key}"' for key in profile_ncu.METRICS)]
         units = ['""'] * len(heading)
