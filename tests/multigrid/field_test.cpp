@@ -34,6 +34,18 @@ class MultigridField : public ::testing::Test {
     return to_device(exec, A);
   }
 
+  /// Diffusion on an N x N grid, fixed all around, of the coefficient that each point has.
+  CrsMatrix<double, Exec> diffusion(int N, std::function<double(int, int)> const& of_point) const {
+    auto const at = [&](int i) { return of_point(i % N, i / N); };
+    auto const between = [&](int i, int j) { return 2 / (1 / at(i) + 1 / at(j)); };
+    return changed("laplace5:" + std::to_string(N), [&](int i, int j, double) {
+      if (i != j) return -between(i, j);
+      int const x = i % N, y = i / N;
+      return (x > 0 ? between(i, i - 1) : 2 * at(i)) + (x < N - 1 ? between(i, i + 1) : 2 * at(i)) +
+             (y > 0 ? between(i, i - N) : 2 * at(i)) + (y < N - 1 ? between(i, i + N) : 2 * at(i));
+    });
+  }
+
   /// Iterations, at most `most`, and a status that is good.
   void expect_quick(CrsMatrix<double, Exec> const& A, int most, std::string const& what,
                     bool singular = false,
@@ -49,6 +61,14 @@ class MultigridField : public ::testing::Test {
   double const nothing = std::nan("");
 };
 TYPED_TEST_SUITE(MultigridField, Backends, ConfigNames);
+
+/// 56 iterations where the matrix that smooths prolongators just lacks what is left out.
+TYPED_TEST(MultigridField, CheckerboardsOfCoefficients) {
+  auto const cells = this->diffusion(
+      120, [](int x, int y) { return (x * 7 / 120 + y * 7 / 120) % 2 == 0 ? 1.0 : 1e6; });
+  this->expect_quick(cells, 16, "a checkerboard", false,
+                     {.precision = MultigridPrecision::working});
+}
 
 TYPED_TEST(MultigridField, IdentityRowsOfDirichletConditions) {
   auto const on = [](int i) { return i % 3 == 0 && i % 22 < 11; };

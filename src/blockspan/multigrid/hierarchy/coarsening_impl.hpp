@@ -10,6 +10,10 @@
 
 namespace blockspan::levels {
 
+/// Where no more of A's entries are between nodes that are no strong neighbours, they smooth the
+/// prolongator with the others: interfaces between coefficients, rather than anisotropy.
+inline constexpr double tolerated_weak_entries = 0.25;
+
 template <class Scalar, class Exec>
 void Coarsening<Scalar, Exec>::use_given(Exec const& exec, SetupRun<Scalar, Exec>& setup,
                                          Spectrum const& spectrum, std::size_t number) {
@@ -59,10 +63,18 @@ bool Coarsening<Scalar, Exec>::coarsen(Exec const& exec, SetupRun<Scalar, Exec>&
     found = T.pattern.columns <= 0.85 * static_cast<double>(rows);
   }
   if (found) {
-    filtered = filter(exec, setup.arena, pattern(), nodes, strong.edges);
-    setup.charge(exec, &MultigridSeconds::tentative);
+    auto const leave_out = [&](double tolerated) {
+      filtered = filter(exec, setup.arena, pattern(), nodes, strong.edges, tolerated);
+      setup.charge(exec, &MultigridSeconds::tentative);
+    };
+    leave_out(tolerated_weak_entries);
     for (;;) {
       form_patterns(exec, setup);
+      if (!report.smoothed && filtered.tolerant) {
+        report.smoothed = true;
+        leave_out(0);
+        form_patterns(exec, setup);
+      }
       refresh(exec, setup, spectrum);
       auto const spent = drop_null_columns<Exec, Scalar>(
           exec, setup.arena, ref(), {prolongator.ref(), P.data()},
@@ -134,6 +146,10 @@ void Coarsening<Scalar, Exec>::form_prolongator(Exec const& exec, SetupRun<Scala
     auto upper = spectrum.upper;
     auto weights = spectrum.factors;
     if (!filtered.whole) {
+      if (T.vectors == 1)
+        each_by_lanes(exec, "Blockspan::multigrid_add_left_out", of_S.rows,
+                      lanes_for(of_S.entries, of_S.rows),
+                      AddLeftOut<Scalar, Exec>{ref(), of_S, near_null, S.data()});
       auto const F = matrix_of<Scalar, Exec>(filtered.pattern, S);
       if (!filtered_op)
         filtered_op = std::make_shared<MatrixOperator<Scalar, Exec> const>(

@@ -15,17 +15,20 @@ struct FilteredPattern {
   Pattern<Exec> pattern;
   Integers<Exec> source;  ///< of an entry in A; -1: a diagonal entry that A does not store
   bool whole = false;     ///< nothing was left out
+  bool tolerant = false;  ///< though something is no strong neighbour's
 };
 
 /// Entries between nodes of which the graph has an edge, or within one.
 struct StrongEntries {
   PatternRef<int, int> A, strong;
   int const* node;
+  bool all = false;  ///< weak ones too
 
   KOKKOS_FUNCTION bool stays(std::int64_t i, int k) const {
     int const from = node[i], to = node[A.column_indices[k]];
-    return from == to || place_of(strong.column_indices, strong.row_offsets[from],
-                                  strong.row_offsets[from + 1], to) >= 0;
+    return all || from == to ||
+           place_of(strong.column_indices, strong.row_offsets[from], strong.row_offsets[from + 1],
+                    to) >= 0;
   }
 };
 
@@ -73,22 +76,42 @@ struct ListStrong {
   }
 };
 
+/// Counts of CountStrong become numbers of entries; returns how many of A they leave out.
 template <class Exec>
-FilteredPattern<Exec> filter(Exec const& exec, Arena<Exec>& arena, PatternRef<int, int> const& A,
-                             NodePartition<Exec> const& nodes, Pattern<Exec> const& strong) {
-  StrongEntries const entries{A, strong.ref(), nodes.of_row.data()};
-  auto const offsets = kept_array<int>(exec, arena, A.rows + 1);
-  each_by_lanes(exec, "Blockspan::multigrid_count_filtered", A.rows, lanes_for(A.entries, A.rows),
-                CountStrong{entries, offsets.data()});
-  auto const left_out = count_each(
+std::int64_t left_out_of_counts(Exec const& exec, PatternRef<int, int> const& A,
+                                Integers<Exec> const& counts) {
+  return count_each(
       exec, "Blockspan::multigrid_count_filtered", A.rows,
       KOKKOS_LAMBDA(std::int64_t i, std::int64_t & out) {
-        int const stay = offsets(i) / 2;
+        int const stay = counts(i) / 2;
         out += A.row_offsets[i + 1] - A.row_offsets[i] - stay;
-        offsets(i) = stay + offsets(i) % 2;
+        counts(i) = stay + counts(i) % 2;
       });
-  FilteredPattern<Exec> F{
-      {static_cast<int>(A.rows), static_cast<int>(A.columns), offsets, {}}, {}, left_out == 0};
+}
+
+/// tolerated: the share of the entries up to which none are left out.
+template <class Exec>
+FilteredPattern<Exec> filter(Exec const& exec, Arena<Exec>& arena, PatternRef<int, int> const& A,
+                             NodePartition<Exec> const& nodes, Pattern<Exec> const& strong,
+                             double tolerated) {
+  StrongEntries entries{A, strong.ref(), nodes.of_row.data()};
+  auto const offsets = kept_array<int>(exec, arena, A.rows + 1);
+  auto const count_left_out = [&] {
+    each_by_lanes(exec, "Blockspan::multigrid_count_filtered", A.rows, lanes_for(A.entries, A.rows),
+                  CountStrong{entries, offsets.data()});
+    return left_out_of_counts(exec, A, offsets);
+  };
+  auto left_out = count_left_out();
+  bool const tolerant =
+      left_out > 0 && static_cast<double>(left_out) <= tolerated * static_cast<double>(A.entries);
+  if (tolerant) {
+    entries.all = true;
+    left_out = count_left_out();
+  }
+  FilteredPattern<Exec> F{{static_cast<int>(A.rows), static_cast<int>(A.columns), offsets, {}},
+                          {},
+                          left_out == 0,
+                          tolerant};
   F.pattern.indices = kept_array<int>(exec, arena, offsets_of_counts(exec, offsets));
   F.source = kept_array<int>(exec, arena, F.pattern.entries());
   auto const indices = F.pattern.indices, source = F.source;
@@ -122,6 +145,35 @@ void gather_conjugates(Exec const& exec, Integers<Exec> const& places,
       exec, "Blockspan::multigrid_adjoint", static_cast<std::int64_t>(to.extent(0)),
       KOKKOS_LAMBDA(std::int64_t p) { to(p) = conjugate(from(places(p))); });
 }
+
+/// Adds to the diagonal of F what A has beside it for a near-null vector: F b = A b, so that a
+/// prolongator smoothed with F keeps b wherever one smoothed with A would. Not in rows where that
+/// would leave less than half of what the other entries add up to.
+template <class Scalar, class Exec>
+struct AddLeftOut {
+  MatrixRef<Scalar, int, int> A;
+  PatternRef<int, int> F;
+  Block<Scalar, Exec> b;  ///< one column
+  Scalar* values;
+
+  template <class Lanes>
+  KOKKOS_FUNCTION void operator()(Lanes const& lanes, std::int64_t i) const {
+    int const first = F.row_offsets[i], count = F.row_offsets[i + 1] - first;
+    int const from = A.pattern.row_offsets[i], all = A.pattern.row_offsets[i + 1] - from;
+    if (count >= all || b(i, 0) == Scalar(0)) return;
+    Scalar const image = lanes.template sum<Scalar>(
+        all, [&](int p) { return A.values[from + p] * b(A.pattern.column_indices[from + p], 0); });
+    Scalar const kept = lanes.template sum<Scalar>(
+        count, [&](int p) { return values[first + p] * b(F.column_indices[first + p], 0); });
+    real_t<Scalar> const others = lanes.template sum<real_t<Scalar>>(count, [&](int p) {
+      return F.column_indices[first + p] == i ? real_t<Scalar>(0) : Kokkos::abs(values[first + p]);
+    });
+    int const place = first + place_of(F.column_indices + first, 0, count, static_cast<int>(i));
+    real_t<Scalar> const diagonal = real_part(values[place]) + real_part((image - kept) / b(i, 0));
+    if (!(diagonal > 0) || !(diagonal >= others / 2) || others == 0) return;
+    lanes.each(1, [&](int) { values[place] = Scalar(diagonal); });
+  }
+};
 
 /// S := I - factor W S, row by row.
 template <class Scalar>
