@@ -44,6 +44,7 @@ TYPED_TEST(MultigridSetup, FormsGalerkinProductsAndOrthonormalTentativeProlongat
   for (auto const& [spec, options] :
        {std::pair<std::string, Options>("laplace7:8", {.block_size = 1, .coarse_rows = 10}),
         {"aniso7:8:1,0.01,0.0001", {.block_size = 1, .coarse_rows = 10}},
+        {"aniso7:8:1,0.01,0.0001", {.block_size = 1, .pulses = true, .coarse_rows = 10}},
         {"elasticity:6", {.block_size = 3, .coarse_rows = 10}},
         {"elasticity:5", bodies},
         {"thinned elasticity:5", bodies},
@@ -125,7 +126,9 @@ TYPED_TEST(MultigridSetup, RefreshedGivesTheBitsOfANewOne) {
   auto const other = convert_values<Scalar>(exec, A, real_t<Scalar>(3));
   auto const x = random_block<Scalar>(A.numRows(), 3, 1);
   for (auto const precision : {MultigridPrecision::working, MultigridPrecision::single}) {
-    MultigridOptions<Scalar, Exec> const options{.coarse_rows = 10, .precision = precision};
+    MultigridOptions<Scalar, Exec> const options{.pulses = precision == MultigridPrecision::single,
+                                                 .coarse_rows = 10,
+                                                 .precision = precision};
     auto M = multigrid(exec, A, options);
     auto const first = applied(exec, M, x);
     M.refresh(exec, A);

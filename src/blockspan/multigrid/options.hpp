@@ -40,6 +40,10 @@ struct MultigridOptions {
   std::vector<CrsMatrix<Scalar, Exec>> prolongators = {};
 
   // The hierarchy.
+  /// Strong neighbours are those that a pulse at a row reaches in two steps, and prolongators are
+  /// smoothed twice: for anisotropy across the grid, and plates. Scalar problems only (one
+  /// near-null vector, one unknown a node); where these are left weak, the setup tries it unasked.
+  bool pulses = false;
   double theta = 0.15;      ///< of the strength test, in [0, 1); halved from level to level
   double omega = 4.0 / 3;   ///< damping of the prolongator's smoothing, in (0, 2)
   int coarse_rows = 1000;   ///< the last level has no more, 1 to 10000

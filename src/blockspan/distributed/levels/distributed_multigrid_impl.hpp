@@ -78,8 +78,10 @@ DistributedMultigrid<Scalar, Exec>::DistributedMultigrid(
                                    A->local_rows(), rows_);
   state_->set_up(
       exec,
-      std::make_unique<Levels>(exec, A, options,
-                               distributed::ManyRanks<Scalar, Exec>(on_ranks.rows_gathered)),
+      [&](auto const& of) {
+        return std::make_unique<Levels>(
+            exec, A, of, distributed::ManyRanks<Scalar, Exec>(on_ranks.rows_gathered));
+      },
       *this);
 }
 

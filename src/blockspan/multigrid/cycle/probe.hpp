@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cmath>
+#include <limits>
 #include <sstream>
 #include <vector>
 
@@ -176,6 +177,12 @@ std::string near_null_hint(MultigridOptions<Scalar, Exec> const& options, int bl
       options.adaptive > 0 ? "coordinates or near_null" : "coordinates, near_null or adaptive";
   bool const may_be_nodes = options.block_size == 0 && block_size == 1;
   return "near-null vectors missing? give " + (may_be_nodes ? "block_size, " + ways : ways);
+}
+
+/// Products of A that conjugate gradients take for a digit, as the probe has seen the cycle.
+inline double expected_work(MultigridReport const& report) {
+  if (!(report.smallest > 0)) return std::numeric_limits<double>::infinity();
+  return std::sqrt(report.largest / report.smallest) * (1 + report.products);
 }
 
 /// The verdict of eight steps. hint: see near_null_hint.

@@ -65,12 +65,14 @@ struct Coarsening {
   /// Marks of the rows that lack entries, in columns of other ranks; empty: no row does.
   Integers<Exec> cut_rows;
 
-  // A_next = (C + C^H) / 2, C = R (A P), P = S T, S = I - omega / b W A_filtered, R = P^H. Patterns
-  // and T depend on the first values only; refresh computes the rest anew.
+  // A_next = (C + C^H) / 2, C = R (A P), P = S T or S S T, S = I - omega / b W A_filtered, R = P^H.
+  // Patterns and T depend on the first values only; refresh computes the rest anew.
   Tentative<Scalar, Exec> T;
   FilteredPattern<Exec> filtered;
   Array<Scalar, Exec> S;
   std::shared_ptr<MatrixOperator<Scalar, Exec> const> filtered_op;  ///< null: nothing is left out
+  bool twice = false;                                               ///< P = S S T
+  Pattern<Exec> smoothed_once;                                      ///< of S T, if twice
   Pattern<Exec> prolongator, product, coarse;                       ///< of P, A P and C
   /// Rows with the same columns: of A (and A P), S, T, P and R (and C).
   Supernodes supernodes, filtered_supernodes, tentative_supernodes, prolongator_supernodes,
@@ -98,6 +100,7 @@ struct Coarsening {
  private:
   void form_patterns(Exec const& exec, SetupRun<Scalar, Exec>& setup);
   void form_prolongator(Exec const& exec, SetupRun<Scalar, Exec>& setup, Spectrum const& spectrum);
+  void smooth(Exec const& exec, SetupRun<Scalar, Exec>& setup);
   void form_values(Exec const& exec, SetupRun<Scalar, Exec>& setup);
 };
 

@@ -10,6 +10,9 @@
 
 namespace blockspan::levels {
 
+/// Of strengths by pulses, on every level.
+inline constexpr double pulse_theta = 0.25;
+
 /// Where no more of A's entries are between nodes that are no strong neighbours, they smooth the
 /// prolongator with the others: interfaces between coefficients, rather than anisotropy.
 inline constexpr double tolerated_weak_entries = 0.25;
@@ -44,11 +47,18 @@ bool Coarsening<Scalar, Exec>::coarsen(Exec const& exec, SetupRun<Scalar, Exec>&
                                        Spectrum const& spectrum, std::size_t number) {
   Kokkos::Timer timer;
   std::int64_t const rows = A.numRows(), q = static_cast<std::int64_t>(near_null.extent(1));
-  report.theta = std::ldexp(setup.options.theta, -static_cast<int>(number));
+  bool const pulses = setup.options.pulses && q == 1 && nodes.largest == 1;
+  report.theta = pulses ? pulse_theta : std::ldexp(setup.options.theta, -static_cast<int>(number));
+  twice = pulses;
   report.nodes = nodes.count;
   if (supernodes.begin == nullptr) supernodes = find_supernodes(exec, pattern(), nodes.groups());
-  auto const strong = strong_graph(exec, setup.arena, ref(), spectrum.factors.data(), nodes,
-                                   supernodes, report.theta);
+  auto const weights = spectrum.factors.data();
+  auto const strong = strong_graph(
+      exec, setup.arena,
+      pulses
+          ? pulse_graph<Exec, Scalar>(exec, setup.arena, ref(), weights, spectrum.upper, near_null)
+          : node_graph(exec, setup.arena, ref(), weights, nodes, supernodes),
+      report.theta);
   auto aggregates = aggregate(exec, setup.arena, strong);
   for (int more = 0; more < 2 && 3 * aggregates.count * q > rows; ++more)
     if (q > 1) aggregates = aggregate_again(exec, setup.arena, strong, aggregates);
@@ -67,7 +77,7 @@ bool Coarsening<Scalar, Exec>::coarsen(Exec const& exec, SetupRun<Scalar, Exec>&
       filtered = filter(exec, setup.arena, pattern(), nodes, strong.edges, tolerated);
       setup.charge(exec, &MultigridSeconds::tentative);
     };
-    leave_out(tolerated_weak_entries);
+    leave_out(pulses ? 0 : tolerated_weak_entries);
     for (;;) {
       form_patterns(exec, setup);
       if (!report.smoothed && filtered.tolerant) {
@@ -122,8 +132,12 @@ void Coarsening<Scalar, Exec>::form_patterns(Exec const& exec, SetupRun<Scalar, 
     auto const of_S = filtered.pattern.ref();
     bool const same = filtered.whole && of_S.entries == pattern().entries;
     filtered_supernodes = same ? supernodes : find_supernodes(exec, of_S, groups);
-    form(multiply_patterns(exec, setup.arena, of_S, T.pattern.ref(), filtered_supernodes,
-                           tentative_supernodes),
+    auto const once = multiply_patterns(exec, setup.arena, of_S, T.pattern.ref(),
+                                        filtered_supernodes, tentative_supernodes);
+    if (twice) smoothed_once = once;
+    form(twice ? multiply_patterns(exec, setup.arena, of_S, once.ref(), filtered_supernodes,
+                                   filtered_supernodes)
+               : once,
          filtered_supernodes);
     smoothed = static_cast<double>(coarse.entries()) <=
                setup.options.fill_guard * static_cast<double>(A.nnz());
@@ -164,14 +178,29 @@ void Coarsening<Scalar, Exec>::form_prolongator(Exec const& exec, SetupRun<Scala
     each_by_lanes(exec, "Blockspan::multigrid_smooth", of_S.rows,
                   lanes_for(of_S.entries, of_S.rows),
                   SmoothRows<Scalar>{of_S, weights.data(), factor, S.data()});
-    multiply_values<Exec, Scalar>(exec, setup.arena, {of_S, S.data()},
-                                  {T.pattern.ref(), T.values.data()}, prolongator, P,
-                                  filtered_supernodes, tentative_supernodes);
+    smooth(exec, setup);
     if (cut_rows.extent(0) > 0)
       keep_near_null<Exec, Scalar>(exec, cut_rows, near_null, T, prolongator, P);
     exec.fence("Blockspan::multigrid_smoothed");  // the weights may be freed
   }
   gather_conjugates<Exec, Scalar>(exec, restrictor.places, P, R);
+}
+
+/// P := S T, or S S T.
+template <class Scalar, class Exec>
+void Coarsening<Scalar, Exec>::smooth(Exec const& exec, SetupRun<Scalar, Exec>& setup) {
+  auto const of_S = filtered.pattern.ref();
+  auto const multiply = [&](Pattern<Exec> const& from, Array<Scalar, Exec> const& values,
+                            Supernodes const& alike, Pattern<Exec> const& to,
+                            Array<Scalar, Exec> const& result) {
+    multiply_values<Exec, Scalar>(exec, setup.arena, {of_S, S.data()}, {from.ref(), values.data()},
+                                  to, result, filtered_supernodes, alike);
+  };
+  if (!twice) return multiply(T.pattern, T.values, tentative_supernodes, prolongator, P);
+  auto const once = scratch_array<Scalar>(exec, setup.arena, smoothed_once.entries());
+  multiply(T.pattern, T.values, tentative_supernodes, smoothed_once, once);
+  multiply(smoothed_once, once, filtered_supernodes, prolongator, P);
+  exec.fence("Blockspan::multigrid_smooth");  // what is lent may be used again
 }
 
 /// The next level's matrix.

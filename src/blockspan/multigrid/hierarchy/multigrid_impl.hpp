@@ -57,6 +57,7 @@ MultigridOptions<double_t<Scalar>, Exec> widened(Exec const& exec,
     for (auto const& P : options.prolongators) wide.prolongators.push_back(widened(exec, P));
     wide.block_size = options.block_size;
     wide.adaptive = options.adaptive;
+    wide.pulses = options.pulses;
     wide.theta = options.theta;
     wide.omega = options.omega;
     wide.coarse_rows = options.coarse_rows;
@@ -121,10 +122,13 @@ Multigrid<Scalar, Exec>::Multigrid(Exec const& exec, Matrix const& A, Options co
                                    A.numRows(), RowSpace());
   // where the cycle has matrices of its own, the setup multiplies single columns only
   int const columns = State::cycles_in_single(options) ? 1 : options.columns;
-  state_->set_up(exec,
-                 std::make_unique<Levels>(exec, levels::widened(exec, A),
-                                          levels::widened(exec, options, columns)),
-                 *this);
+  auto const wide = levels::widened(exec, A);
+  state_->set_up(
+      exec,
+      [&](Options const& of) {
+        return std::make_unique<Levels>(exec, wide, levels::widened(exec, of, columns));
+      },
+      *this);
 }
 
 template <class Scalar, class Exec>

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include <blockspan/multigrid/cycle/cycle.hpp>
@@ -37,13 +38,11 @@ class MultigridState {
     return is_wide && has_single && options.precision == MultigridPrecision::single;
   }
 
-  /// self: the operator that this is the state of.
-  void set_up(Exec const& exec, std::unique_ptr<Levels> made, Self const& self) {
-    levels = std::move(made);
-    take_report();
-    if (!report.usable()) return;
-    form_cycle(exec);
-    if (options.probe && space_.global_rows(rows) > 0) probe(exec, self);
+  /// self: the operator that this is the state of. make(options): the hierarchy of these.
+  template <class Make>
+  void set_up(Exec const& exec, Make const& make, Self const& self) {
+    set_up_one(exec, make(options), self);
+    if (report.status == MultigridStatus::weak && may_use_pulses()) try_pulses(exec, make, self);
   }
 
   /// Nothing may be applied until a refresh comes to its end.
@@ -82,6 +81,42 @@ class MultigridState {
 
  private:
   using Single = std::conditional_t<has_single, single_t<Scalar>, Scalar>;
+
+  void set_up_one(Exec const& exec, std::unique_ptr<Levels> made, Self const& self) {
+    levels = std::move(made);
+    take_report();
+    if (!report.usable()) return;
+    form_cycle(exec);
+    if (options.probe && space_.global_rows(rows) > 0) probe(exec, self);
+  }
+
+  bool may_use_pulses() const {
+    return !options.pulses && report.near_null == 1 && options.block_size == 1 &&
+           options.prolongators.empty() && report.levels.size() > 1;
+  }
+
+  /// Another hierarchy, which stays if its probe expects less work.
+  template <class Make>
+  void try_pulses(Exec const& exec, Make const& make, Self const& self) {
+    auto const before = report;
+    auto first = std::tuple(std::move(levels), std::move(working_), std::move(single_), factor_,
+                            generation_, options.precision);
+    options.pulses = true;
+    set_up_one(exec, make(options), self);
+    auto phases = before.phases;
+    phases += report.phases;
+    if (!(report.usable() && expected_work(report) < expected_work(before))) {
+      std::tie(levels, working_, single_, factor_, generation_, options.precision) =
+          std::move(first);
+      options.pulses = false;
+      report = before;
+    } else {
+      report.notes.push_back(
+          "strong neighbours by pulses, prolongators smoothed twice: the entries left it weak");
+    }
+    report.phases = phases;
+    report.seconds = phases.sum();
+  }
 
   void take_report() {
     report = levels->report;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <blockspan/blocks/block.hpp>
 #include <blockspan/multigrid/setup/graph.hpp>
 #include <blockspan/multigrid/setup/lanes.hpp>
 #include <blockspan/support/scalar.hpp>
@@ -144,6 +145,103 @@ WeightedGraph<Exec> node_graph(Exec const& exec, Arena<Exec>& arena,
   return graph;
 }
 
+/// What is left of a pulse at a row after two steps x := (I - W A / b) x, in the rows beside it:
+/// c_ij = h_ij / sqrt(h_ii h_jj), H = G^2, G = I - W^1/2 A W^1/2 / b, is near one where smooth
+/// errors are much the same in i and j, whatever the sign of a_ij. Only places of A are looked at;
+/// h_ij is the product of two rows of G.
+template <class Scalar, class Exec>
+struct Pulses {
+  PatternRef<int, int> A;
+  Scalar const* G;
+  Block<Scalar, Exec> near_null;  ///< one column
+  double const* norms;            ///< 1 / sqrt(h_ii)
+
+  KOKKOS_FUNCTION Scalar product(std::int64_t i, std::int64_t j) const {
+    int a = A.row_offsets[i], b = A.row_offsets[j];
+    int const end_a = A.row_offsets[i + 1], end_b = A.row_offsets[j + 1];
+    Scalar sum(0);
+    while (a < end_a && b < end_b) {
+      int const of_a = A.column_indices[a], of_b = A.column_indices[b];
+      if (of_a == of_b) sum += G[a] * conjugate(G[b]);
+      a = of_a <= of_b ? next(a, end_a, of_b, end_b - b) : a;
+      b = of_b <= of_a ? next(b, end_b, of_a, end_a - a) : b;
+    }
+    return sum;
+  }
+  /// c / (1 - c), zero where c is not positive.
+  KOKKOS_FUNCTION double strength(std::int64_t i, std::int64_t j) const {
+    auto const turn = conjugate(near_null(i, 0)) * near_null(j, 0);
+    double const size = Kokkos::abs(turn);
+    if (i == j || !(size > 0)) return 0;
+    double const c = real_part(product(i, j) * turn) / size * (norms[i] * norms[j]);
+    return c > 1e-4 ? c / Kokkos::max(1 - c, 1e-4) : 0;
+  }
+
+ private:
+  /// The place after k, or, in a row far longer than what is left of the other, that of the first
+  /// column from `wanted` on.
+  KOKKOS_FUNCTION int next(int k, int end, int wanted, int others) const {
+    if (end - k <= 16 * others || A.column_indices[k] >= wanted) return k + 1;
+    int low = k + 1, high = end;
+    while (low < high) {
+      int const middle = low + (high - low) / 2;
+      if (A.column_indices[middle] < wanted)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    return low;
+  }
+};
+
+/// G of Pulses, and the reciprocal norms of its rows. Does not wait.
+template <class Exec, class Scalar>
+void steps_of_pulses(Exec const& exec, MatrixRef<Scalar, int, int> const& A,
+                     real_t<Scalar> const* weights, real_t<Scalar> upper,
+                     Array<Scalar, Exec> const& G, Array<double, Exec> const& norms) {
+  each(
+      exec, "Blockspan::multigrid_pulse_steps", A.pattern.rows, KOKKOS_LAMBDA(std::int64_t i) {
+        double sum = 0;
+        for (int k = A.pattern.row_offsets[i]; k < A.pattern.row_offsets[i + 1]; ++k) {
+          int const j = A.pattern.column_indices[k];
+          G(k) = Scalar(j == i ? 1 : 0) -
+                 A.values[k] * (Kokkos::sqrt(weights[i] * weights[j]) / upper);
+          sum += squared_magnitude(G(k));
+        }
+        norms(i) = sum > 0 ? 1 / Kokkos::sqrt(sum) : 0;
+      });
+}
+
+/// The graph of rows whose weights are those of Pulses. Source: Olson, Schroder and Tuminaro 2010,
+/// doi:10.1137/080741422 (the evolution measure, here the same seen from both ends).
+template <class Exec, class Scalar>
+WeightedGraph<Exec> pulse_graph(Exec const& exec, Arena<Exec>& arena,
+                                MatrixRef<Scalar, int, int> const& A, real_t<Scalar> const* weights,
+                                real_t<Scalar> upper, Block<Scalar, Exec> const& near_null) {
+  std::int64_t const n = A.pattern.rows, entries = A.pattern.entries;
+  WeightedGraph<Exec> graph{
+      {static_cast<int>(n), static_cast<int>(n), scratch_array<int>(exec, arena, n + 1),
+       scratch_array<int>(exec, arena, entries)},
+      scratch_array<double>(exec, arena, entries)};
+  auto const norms = scratch_array<double>(exec, arena, n);
+  auto const G = scratch_array<Scalar>(exec, arena, entries);
+  steps_of_pulses(exec, A, weights, upper, G, norms);
+  Pulses<Scalar, Exec> const pulses{A.pattern, G.data(), near_null, norms.data()};
+  auto const offsets = graph.edges.offsets, indices = graph.edges.indices;
+  auto const strengths = graph.weights;
+  each(
+      exec, "Blockspan::multigrid_pulses", n + 1, KOKKOS_LAMBDA(std::int64_t i) {
+        offsets(i) = A.pattern.row_offsets[i];
+        if (i == n) return;
+        for (int k = A.pattern.row_offsets[i]; k < A.pattern.row_offsets[i + 1]; ++k) {
+          indices(k) = A.pattern.column_indices[k];
+          strengths(k) = pulses.strength(i, A.pattern.column_indices[k]);
+        }
+      });
+  exec.fence("Blockspan::multigrid_pulses");
+  return graph;
+}
+
 /// sqrt(theta m_i), m_i the largest c_ij of a node.
 struct LargestEdge {
   PatternRef<int, int> edges;
@@ -191,16 +289,12 @@ struct StrongEdges {
 };
 
 /// The edges with c_ij >= theta sqrt(m_i m_j), m_i the largest c_ij of node i: blind to a scaling
-/// of rows and columns, and the same seen from both ends. like: rows of A.
-template <class Exec, class Scalar>
+/// of rows and columns, and the same seen from both ends.
+template <class Exec>
 WeightedGraph<Exec> strong_graph(Exec const& exec, Arena<Exec>& arena,
-                                 MatrixRef<Scalar, int, int> const& A,
-                                 real_t<Scalar> const* inverse_diagonal,
-                                 NodePartition<Exec> const& nodes, Supernodes const& supernodes,
-                                 double theta) {
-  auto const graph = node_graph(exec, arena, A, inverse_diagonal, nodes, supernodes);
+                                 WeightedGraph<Exec> const& graph, double theta) {
   auto const all = graph.edges.ref();
-  std::int64_t const n = nodes.count;
+  std::int64_t const n = all.rows;
   int const lanes = lanes_for(all.entries, all.rows);
   auto const roots = scratch_array<double>(exec, arena, n);
   each_by_lanes(exec, "Blockspan::multigrid_largest_block", n, lanes,
@@ -208,7 +302,7 @@ WeightedGraph<Exec> strong_graph(Exec const& exec, Arena<Exec>& arena,
   auto const offsets = scratch_array<int>(exec, arena, n + 1);
   each_by_lanes(exec, "Blockspan::multigrid_count_strong", n, lanes,
                 StrongEdges{all, graph.weights.data(), roots.data(), offsets.data()});
-  WeightedGraph<Exec> result{{nodes.count, nodes.count, offsets, {}}, {}};
+  WeightedGraph<Exec> result{{graph.edges.rows, graph.edges.rows, offsets, {}}, {}};
   result.edges.indices = scratch_array<int>(exec, arena, offsets_of_counts(exec, offsets));
   result.weights = scratch_array<double>(exec, arena, result.edges.entries());
   each_by_lanes(exec, "Blockspan::multigrid_fill_strong", n, lanes,
