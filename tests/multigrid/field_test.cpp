@@ -330,5 +330,28 @@ TYPED_TEST(MultigridField, ALargeSingularLevelIsSmoothed) {
   EXPECT_LE(count, 5);
 }
 
+/// Every coarse column is a null vector: eigenvalues of the whole, half a second for 1,300 rows,
+/// would say nothing that the smoother does not know.
+TYPED_TEST(MultigridField, StarsAndNothingElse) {
+  for (int const size : {30, 1300}) {
+    HostMatrix<double> A{"stars", 1300 / size * size, 1300 / size * size, {0}, {}, {}};
+    for (int i = 0; i < A.rows; ++i) {
+      int const hub = i / size * size;
+      for (int j = hub + 1; i == hub && j < hub + size; ++j) A.add(j, -1);
+      if (i != hub) A.add(hub, -1);
+      A.add(i, i == hub ? size - 1 : 1);
+      A.end_row();
+    }
+    auto const matrix = to_device(this->exec, A);
+    auto const M = multigrid(this->exec, matrix);
+    EXPECT_FALSE(M.report().exact_last) << M.report().table();
+    EXPECT_EQ(M.report().null_vectors, 0) << "no eigenvalue was computed";
+    EXPECT_TRUE(M.report().usable()) << M.report().message;
+    int const count = iterations<double>(this->exec, matrix, &M, true);
+    EXPECT_GT(count, 0);
+    EXPECT_LE(count, 4);
+  }
+}
+
 }  // namespace
 }  // namespace blockspan::test

@@ -19,6 +19,8 @@ namespace blockspan::levels {
 inline constexpr std::int64_t most_inverted_rows = 4000;
 /// The same of one that is singular, or nearly so.
 inline constexpr std::int64_t most_singular_rows = 1500;
+/// And of one whose coarse columns are all null vectors: 0.2 s of eigenvalues.
+inline constexpr int most_rows_of_null_vectors = 1000;
 
 template <class Scalar, class Exec>
 CrsMatrix<Scalar, Exec> OrderedMatrix<Scalar, Exec>::of(Exec const& exec, Arena<Exec>& arena,
@@ -146,6 +148,11 @@ void OneRank<Scalar, Exec>::solve_last(Exec const& exec, Setup& setup, Levels& a
   };
   report.exact_last = fits_inverse(all, n) && !inverse_given_up_;
   if (!report.exact_last) return smooth_instead(inverse_given_up_ ? " and is singular" : "");
+  // all of its coarse columns are null vectors: an inverse would only find what that says
+  if (last.report.spent > 0 && n > std::max(all.options.coarse_rows, most_rows_of_null_vectors)) {
+    report.exact_last = false;
+    return smooth_instead(" and falls into components no larger than an aggregate");
+  }
   if (n == 0) return;
   if (inverse_.numRows() != n)
     inverse_ = matrix_of<Scalar, Exec>(full_pattern(exec, setup.arena, static_cast<int>(n)),
