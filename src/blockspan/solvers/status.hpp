@@ -20,8 +20,10 @@ enum class Status {
   operator_not_hermitian,      ///< V^H A V is not Hermitian: wrong operator, or not a problem for
                                ///< this solver
   mass_not_positive_definite,  ///< x^H B x < 0 for some x: no real Rayleigh quotient exists
-  mass_singular,  ///< B is singular, and too few eigenvalues are finite (or none can be had): ask
-                  ///< for fewer, or take the massless unknowns out
+  mass_singular,    ///< B is singular, and too few eigenvalues are finite (or none can be had): ask
+                    ///< for fewer, or take the massless unknowns out
+  missing_pairs,    ///< counts say that there are more pairs than were found: take a wider block
+  singular_pencil,  ///< A - s B is singular for every s: A and B have a null vector in common
   stopped_by_monitor,  ///< the caller's monitor asked to stop
   out_of_range,        ///< (column) the format does not hold the solution to the
                        ///< tolerance: scale A or b
@@ -63,6 +65,10 @@ constexpr std::string_view to_string(Status status) {
       return "mass_not_positive_definite";
     case Status::mass_singular:
       return "mass_singular";
+    case Status::missing_pairs:
+      return "missing_pairs";
+    case Status::singular_pencil:
+      return "singular_pencil";
     case Status::stopped_by_monitor:
       return "stopped_by_monitor";
     case Status::zero_rhs:

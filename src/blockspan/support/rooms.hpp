@@ -40,6 +40,9 @@ using namespace operators;
 namespace eigen {  // solvers/lobpcg/, solvers/dense/
 using namespace solvers;
 }
+namespace exact {  // solvers/exact/
+using namespace solvers;
+}
 namespace krylov {  // solvers/cg/
 using namespace solvers;
 }

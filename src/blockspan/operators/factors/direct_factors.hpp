@@ -2,8 +2,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include <blockspan/operators/pencil_factors.hpp>
 
 namespace blockspan {
 
@@ -71,6 +74,16 @@ class DirectFactors {
   class Work;
   std::unique_ptr<Work> work_;
 };
+
+struct PencilUse {
+  bool scale_by_mass = false;     ///< M is the definite one of the two
+  std::int64_t memory_limit = 0;  ///< bytes; 0: what is free
+};
+
+/// The factors of K - shift M by MUMPS, whose pivots of two rows keep the inertia; M: none for the
+/// identity. Throws Error for entries that are not finite, orders that differ and short memory.
+std::unique_ptr<PencilFactors> direct_pencil(HostHermitian K, std::optional<HostHermitian> M,
+                                             PencilUse const& use);
 
 }  // namespace operators
 }  // namespace blockspan

@@ -58,7 +58,7 @@ std::int64_t count(int number) {
 
 SymmetricFactors::SymmetricFactors(int order, std::vector<int> rows, std::vector<int> columns,
                                    bool definite, int block, std::int64_t memory_limit)
-    : rows_(std::move(rows)), columns_(std::move(columns)) {
+    : order_(order), rows_(std::move(rows)), columns_(std::move(columns)) {
   lapack::require_room();
   handle_ = blockspan_mumps_create(definite);
   require(handle_ != nullptr, where, "out of memory: no instance of MUMPS");
@@ -79,15 +79,39 @@ SymmetricFactors::~SymmetricFactors() { blockspan_mumps_destroy(handle_); }
 FactorCounts SymmetricFactors::factor(std::vector<double>& values) {
   auto const report = blockspan_mumps_factor(handle_, values.data());
   if (report.code == -10)
-    return {true, report.negative_pivots, 0, report.factor_entries, report.megabytes * megabyte};
-  if (report.code < 0) give_up(report, *std::max_element(rows_.begin(), rows_.end()));
-  return {false, report.negative_pivots, report.null_pivots, report.factor_entries,
+    return {true, report.negative_pivots, 0, 0, report.factor_entries, report.megabytes * megabyte};
+  if (report.code < 0) give_up(report, order_);
+  return {false,
+          report.negative_pivots,
+          report.null_pivots,
+          report.static_pivots,
+          report.factor_entries,
           report.megabytes * megabyte};
+}
+
+void SymmetricFactors::multiply(std::vector<double> const& values, double const* X, double* Y,
+                                std::int64_t columns) const {
+  std::fill_n(Y, order_ * columns, 0.0);
+  for (std::int64_t c = 0; c < columns; ++c) {
+    double const* const x = X + c * order_;
+    double* const y = Y + c * order_;
+    for (std::size_t e = 0; e < rows_.size(); ++e) {
+      int const i = rows_[e] - 1, j = columns_[e] - 1;
+      y[i] += values[e] * x[j];
+      if (i != j) y[j] += values[e] * x[i];
+    }
+  }
+}
+
+std::vector<int> SymmetricFactors::null_rows(int most) const {
+  std::vector<int> rows(static_cast<std::size_t>(most));
+  rows.resize(static_cast<std::size_t>(blockspan_mumps_null_rows(handle_, rows.data(), most)));
+  return rows;
 }
 
 void SymmetricFactors::solve(double* B, std::int64_t columns) const {
   auto const report = blockspan_mumps_solve(handle_, B, static_cast<int>(columns));
-  if (report.code < 0) give_up(report, *std::max_element(rows_.begin(), rows_.end()));
+  if (report.code < 0) give_up(report, order_);
 }
 
 }  // namespace blockspan::operators

@@ -12,6 +12,7 @@ struct FactorCounts {
   bool singular = false;  ///< it stopped at a null pivot, and there are no factors
   int negative_pivots = 0;
   int null_pivots = 0;
+  int static_pivots = 0;  ///< tiny ones that were replaced
   std::int64_t entries = 0;
   std::int64_t bytes = 0;
 };
@@ -31,10 +32,18 @@ class SymmetricFactors {
   /// values: one a place.
   FactorCounts factor(std::vector<double>& values);
 
+  /// Y = A X for the matrix of these values; X, Y: order x columns, column-major.
+  void multiply(std::vector<double> const& values, double const* X, double* Y,
+                std::int64_t columns) const;
+
+  /// The unknowns of at most `most` null pivots, from 1.
+  std::vector<int> null_rows(int most) const;
+
   /// Overwrites B, order x columns and column-major.
   void solve(double* B, std::int64_t columns) const;
 
  private:
+  int order_;
   std::vector<int> rows_, columns_;
   blockspan_mumps* handle_ = nullptr;
 };

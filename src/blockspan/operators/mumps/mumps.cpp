@@ -37,7 +37,7 @@ blockspan_mumps_report call(DMUMPS_STRUC_C& state, Job job) {
   auto const* const info = state.infog;
   bool const factored = job != analyse;
   return {info[0],  info[1], factored ? info[20] : info[15], count(factored ? info[28] : info[19]),
-          info[11], info[27]};
+          info[11], info[27], info[24]};
 }
 
 /// Solves are many small products, which threads only delay.
@@ -114,6 +114,13 @@ blockspan_mumps_report blockspan_mumps_factor(blockspan_mumps* handle, double* v
   }
   state.a = nullptr;
   return report;
+}
+
+int blockspan_mumps_null_rows(blockspan_mumps* handle, int* rows, int most) {
+  auto& state = handle->state;
+  int const count = state.pivnul_list == nullptr ? 0 : std::min(most, state.infog[27]);
+  std::copy_n(state.pivnul_list, count, rows);
+  return count;
 }
 
 blockspan_mumps_report blockspan_mumps_solve(blockspan_mumps* handle, double* B, int columns) {

@@ -18,6 +18,7 @@ struct blockspan_mumps_report {
   std::int64_t factor_entries;  ///< predicted by analyse, true after factor
   int negative_pivots;
   int null_pivots;
+  int static_pivots;  ///< tiny ones that were replaced: the factors are those of another matrix
 };
 
 /// definite: no pivoting, for matrices that should be positive definite; otherwise pivots of one
@@ -33,6 +34,10 @@ blockspan_mumps_report blockspan_mumps_analyse(blockspan_mumps*, int order, std:
 
 /// Factors the matrix of these values, in the order of the places.
 blockspan_mumps_report blockspan_mumps_factor(blockspan_mumps*, double* values);
+
+/// The unknowns, from 1, of the null pivots of the last factorization, at most `most` of them.
+/// Returns how many were written.
+int blockspan_mumps_null_rows(blockspan_mumps*, int* rows, int most);
 
 /// Overwrites B, order x columns and column-major, by the solutions.
 blockspan_mumps_report blockspan_mumps_solve(blockspan_mumps*, double* B, int columns);

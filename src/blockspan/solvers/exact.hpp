@@ -1,0 +1,235 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <blockspan/blocks/block.hpp>
+#include <blockspan/operators/direct.hpp>
+#include <blockspan/operators/matrix_operator.hpp>
+#include <blockspan/operators/pencil_factors.hpp>
+#include <blockspan/solvers/status.hpp>
+
+namespace blockspan {
+
+/// How K x = lambda M x is inverted.
+enum class Spectral {
+  normal,   ///< M positive (semi)definite, K any Hermitian matrix
+  buckling  ///< K positive definite, M (the geometric stiffness) any: in 1 / lambda
+};
+
+/// What the counts say of the pairs found.
+enum class Proof {
+  none,        ///< not asked for, or the pairs did not converge
+  proved,      ///< the counts at both ends leave room for the pairs found and for no other
+  tied,        ///< as many as were asked for, of more that lie equally near the shift
+  missing,     ///< the counts say that there are more, and these were not found
+  uncountable  ///< no place was found near an end where every pivot's sign is certain
+};
+
+constexpr std::string_view to_string(Proof proof) {
+  switch (proof) {
+    case Proof::none:
+      return "none";
+    case Proof::proved:
+      return "proved";
+    case Proof::tied:
+      return "tied";
+    case Proof::missing:
+      return "missing";
+    case Proof::uncountable:
+      return "uncountable";
+  }
+  return "unknown";
+}
+
+/// What a monitor sees after each step of block Lanczos.
+struct ExactProgress {
+  int steps, factorizations;
+  double shift;             ///< that of the factors at work
+  int converged, wanted;    ///< of the run at that shift
+  std::int64_t found, all;  ///< pairs of an interval, and how many it holds; 0: not an interval
+  double seconds;
+};
+
+struct ExactOptions {
+  int pairs = 10;            ///< for eigenpairs_near
+  double tolerance = 1e-11;  ///< residual of a pair of (K - sigma M)^-1 M over its eigenvalue
+  int block = 0;             ///< columns solved together; 0: 8
+  int basis = 0;             ///< columns of the basis; 0: 2 pairs + 7 blocks
+  int slice = 128;           ///< the most pairs of an interval found at one shift
+  bool count = true;         ///< count what was found (eigenpairs_near)
+  Spectral form = Spectral::normal;
+  std::int64_t memory_limit = 0;  ///< the most bytes of the factors; 0: what is free
+  std::uint64_t seed = 1;
+  int max_steps = 2000;                                         ///< steps of block Lanczos, in all
+  double time_limit = std::numeric_limits<double>::infinity();  ///< seconds
+  /// Called after each step; return false to stop with Status::stopped_by_monitor.
+  std::function<bool(ExactProgress const&)> monitor = nullptr;
+
+  /// Throws Error if a field is out of range.
+  void validate() const;
+};
+
+/// Eigenvalues between two places that the counts say are there and that were not found.
+struct MissingPairs {
+  double from, to;
+  std::int64_t number;
+};
+
+struct ExactSeconds {
+  double total = 0, factorization = 0, solve = 0, mass = 0, orthogonalization = 0, dense = 0;
+};
+
+struct ExactReport {
+  Status status = Status::not_converged;
+  Proof proof = Proof::none;
+  std::string trouble;             ///< what went wrong, in words; empty: nothing
+  std::vector<std::string> notes;  ///< shifts that were moved, ties
+  // Per pair, ascending.
+  std::vector<double> eigenvalues;
+  std::vector<double> backward_errors;  ///< ||K x - lambda M x|| / ((||K|| + |lambda| ||M||) ||x||)
+  /// |lambda_j - eigenvalues[j]| is at most this, as far as the rounding of the solves is known:
+  /// residual of the inverse in the norm of M over theta^2, and the rounding of a Rayleigh
+  /// quotient.
+  std::vector<double> error_bounds;
+  std::vector<double> certain_digits;
+  std::vector<Status> pair_status;
+  double next_eigenvalue = std::numeric_limits<double>::quiet_NaN();  ///< an estimate
+  double orthogonality_loss = 0;                                      ///< max |X^H M X - I|
+  double norm_k = 0, norm_m = 1;                                      ///< of the backward errors
+  // What was counted.
+  std::vector<ShiftCount> counts;
+  double from = 0, to = 0;   ///< the interval that the proof is about, moved ends
+  std::int64_t counted = 0;  ///< eigenvalues in it
+  std::int64_t found = 0;    ///< pairs in it that were found
+  std::vector<MissingPairs> missing;
+  // What it cost.
+  int shifts = 0, factorizations = 0, steps = 0;
+  std::int64_t solved_columns = 0, factor_entries = 0, factor_bytes = 0;
+  ExactSeconds seconds;
+
+  bool converged() const { return status == Status::converged; }
+};
+
+/// A number of eigenvalues, and where it was counted.
+struct EigenCount {
+  std::int64_t number = 0;
+  ShiftCount from, to;  ///< both ends, as they were moved
+  bool trusted = false;
+  std::string trouble;  ///< why not, in words
+  std::vector<std::string> notes;
+};
+
+namespace exact {
+template <class Scalar, class Exec>
+ExactReport near(Exec const& exec, LinearOperator<Scalar, Exec> const& K,
+                 LinearOperator<Scalar, Exec> const* M, operators::PencilFactors& factors,
+                 double sigma, Block<Scalar, Exec> const& X, ExactOptions const& options);
+template <class Scalar, class Exec>
+ExactReport inside(Exec const& exec, LinearOperator<Scalar, Exec> const& K,
+                   LinearOperator<Scalar, Exec> const* M, operators::PencilFactors& factors,
+                   double a, double b, Block<Scalar, Exec>& X, ExactOptions const& options);
+EigenCount count(operators::PencilFactors& factors, double a, double b, Spectral form);
+/// Throws Error unless a < b and both have one sign where the form asks for it.
+void require_interval(double a, double b, Spectral form);
+void require_shift(double sigma, Spectral form);
+
+/// K and M as a method sees them: with the roles of the form, as operators and as factors.
+template <class Exec, class Matrix>
+struct Problem {
+  using Scalar = sparse::scalar_t<Matrix>;
+  using Operator = MatrixOperator<Scalar, Exec, sparse::offset_t<Matrix>>;
+  static_assert(std::is_same_v<real_t<Scalar>, double>, "exact methods work in double precision");
+
+  std::unique_ptr<operators::PencilFactors> factors;
+  std::optional<Operator> K, M;
+
+  Problem(Exec const& exec, Matrix const& first, Matrix const* second, ExactOptions const& options,
+          bool with_products = true) {
+    bool const exchange = options.form == Spectral::buckling;
+    require(!exchange || second != nullptr, "blockspan::exact",
+            "the buckling form needs a geometric stiffness matrix");
+    Matrix const& k = exchange ? *second : first;
+    Matrix const* const m = exchange ? &first : second;
+    std::optional<operators::HostHermitian> mass;
+    if (m != nullptr) mass = operators::host_hermitian(exec, *m);
+    factors = operators::direct_pencil(operators::host_hermitian(exec, k), std::move(mass),
+                                       {exchange, options.memory_limit});
+    if (!with_products) return;
+    SpmmPlanOptions const plan{.columns = options.block > 0 ? options.block : 8};
+    K.emplace(exec, k, plan);
+    if (m != nullptr) M.emplace(exec, *m, plan);
+  }
+  LinearOperator<Scalar, Exec> const* mass() const { return M ? &*M : nullptr; }
+};
+}  // namespace exact
+
+/// The eigenpairs of K x = lambda M x nearest sigma, anywhere in the spectrum, and the proof that
+/// none is missing: block Lanczos on (K - sigma M)^-1 M with full reorthogonalization in M and
+/// thick restart, and the inertia of K - s M at both ends of the interval that holds the pairs.
+///
+/// K, M: Hermitian n x n matrices of (complex) doubles, M positive semidefinite (null: the
+/// identity); with Spectral::buckling K positive definite and M any, and "nearest" is meant in 1 /
+/// lambda. X: n x m, m >= options.pairs, is overwritten by the vectors, ascending as the values in
+/// the report, X^H M X = I (with buckling |X^H M X| = 1 / |lambda|: X^H K X = I). Shifts that are
+/// an eigenvalue are moved, and the report says so. Fewer than pairs where M leaves fewer finite
+/// eigenvalues. A count is trusted as ShiftCount says; "proved" rests on double arithmetic and
+/// that estimate, not on interval arithmetic.
+///
+/// Numerical trouble is a status (missing_pairs, singular_pencil, mass_not_positive_definite,
+/// max_iterations, time_limit, stopped_by_monitor). Throws Error for bad arguments, entries that
+/// are not finite, and where memory is short, for the factors with the bytes. Factors on the host,
+/// the basis where Exec computes. One factorization, two more for the counts (one where sigma is
+/// below the spectrum), and about 4 columns solved for a pair, n (2 pairs + 8 blocks) scalars
+/// (twice that with M). Same input: same bits. Link Blockspan::direct.
+///
+/// Sources: Grimes, Lewis and Simon 1994, doi:10.1137/S0895479888151111 (block shift-invert Lanczos
+/// with inertia counts); Wu and Simon 2000, doi:10.1137/S0895479898334605 (thick restart);
+/// Nour-Omid, Parlett, Ericsson and Jensen 1987, Math. Comp. 48, 663, and Meerbergen and Spence
+/// 1997, SIAM J. Matrix Anal. Appl. 18, 667 (semidefinite M).
+template <class Exec, class Matrix>
+ExactReport eigenpairs_near(Exec const& exec, Matrix const& K,
+                            std::type_identity_t<Matrix> const* M, double sigma,
+                            Block<sparse::scalar_t<Matrix>, Exec> const& X,
+                            ExactOptions const& options = {}) {
+  options.validate();
+  exact::require_shift(sigma, options.form);
+  exact::Problem<Exec, Matrix> const problem(exec, K, M, options);
+  return exact::near<sparse::scalar_t<Matrix>, Exec>(exec, *problem.K, problem.mass(),
+                                                     *problem.factors, sigma, X, options);
+}
+
+/// All eigenpairs with a < lambda < b, by runs as eigenpairs_near at shifts in between, whose
+/// counts say what is missing where. X: becomes n x (pairs found), ascending. An end that is an
+/// eigenvalue is moved outward, and the report says to where; an end may be infinite where M is
+/// definite. All else as eigenpairs_near; shifts + 2 factorizations.
+template <class Exec, class Matrix>
+ExactReport eigenpairs_in(Exec const& exec, Matrix const& K, std::type_identity_t<Matrix> const* M,
+                          double a, double b, Block<sparse::scalar_t<Matrix>, Exec>& X,
+                          ExactOptions const& options = {}) {
+  options.validate();
+  exact::require_interval(a, b, options.form);
+  exact::Problem<Exec, Matrix> const problem(exec, K, M, options);
+  return exact::inside<sparse::scalar_t<Matrix>, Exec>(exec, *problem.K, problem.mass(),
+                                                       *problem.factors, a, b, X, options);
+}
+
+/// How many eigenvalues lie in (a, b): two factorizations, no vectors. Ends as in eigenpairs_in.
+template <class Exec, class Matrix>
+EigenCount count_eigenvalues(Exec const& exec, Matrix const& K,
+                             std::type_identity_t<Matrix> const* M, double a, double b,
+                             ExactOptions const& options = {}) {
+  exact::require_interval(a, b, options.form);
+  exact::Problem<Exec, Matrix> const problem(exec, K, M, options, false);
+  return exact::count(*problem.factors, a, b, options.form);
+}
+
+}  // namespace blockspan

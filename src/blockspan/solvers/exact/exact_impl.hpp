@@ -1,0 +1,130 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include <blockspan/solvers/exact/interval.hpp>
+
+namespace blockspan::exact {
+
+/// max |X^H M X - I|
+template <class Scalar, class Exec>
+double orthogonality_loss(Pencil<Scalar, Exec>& pencil, Block<Scalar, Exec> const& X) {
+  int const k = static_cast<int>(X.extent(1));
+  auto const MX = pencil.generalized() ? pencil.new_block("MX", k) : X;
+  pencil.mass(X, MX);
+  auto const G = solvers::small_matrix<Scalar>(k, k);
+  gram(pencil.exec, X, MX, G, pencil.workspace);
+  return solvers::defect_from_diagonal(G);
+}
+
+/// Fills in what the report says of pairs.
+template <class Scalar, class Exec>
+void describe(Pencil<Scalar, Exec>& pencil, Pairs<Scalar, Exec> const& pairs) {
+  constexpr double largest_error = 1e-9;
+  auto& report = pencil.report;
+  report.eigenvalues = pairs.values;
+  report.backward_errors = pairs.errors;
+  report.error_bounds = pairs.bounds;
+  if (pairs.size() > 0) report.orthogonality_loss = orthogonality_loss(pencil, pairs.X);
+  for (std::size_t j = 0; j < pairs.size(); ++j) {
+    double const size = std::abs(pairs.values[j]), bound = pairs.bounds[j];
+    report.certain_digits.push_back(
+        std::clamp(bound > 0 ? std::log10(size / bound) : 16.0, 0.0, 16.0));
+    bool const good = pairs.errors[j] <= largest_error && report.orthogonality_loss < 1e-7;
+    report.pair_status.push_back(!good           ? Status::not_converged
+                                 : size <= bound ? Status::zero_eigenvalue
+                                                 : Status::converged);
+  }
+  auto const done = std::count_if(report.pair_status.begin(), report.pair_status.end(), is_done);
+  if (report.status == Status::converged && done < static_cast<std::int64_t>(pairs.size())) {
+    report.status = Status::attainable_limit;
+    report.proof = Proof::none;
+  }
+}
+
+/// What was found in mu = 1 / lambda, ascending again; the vectors of X change their order, too.
+/// With X^H K X = I the residual K x - lambda Kg x is -lambda times the one found.
+template <class Scalar, class Exec>
+void exchange(Exec const& exec, ExactReport& report, Block<Scalar, Exec>& X) {
+  auto const count = report.eigenvalues.size();
+  auto const inverse = [](double mu) { return 1 / mu; };
+  auto const order = sorted_order(count, [&](int a, int b) {
+    return inverse(report.eigenvalues[a]) < inverse(report.eigenvalues[b]);
+  });
+  auto const old = report;
+  std::swap(report.norm_k, report.norm_m);
+  for (std::size_t j = 0; j < count; ++j) {
+    auto const from = static_cast<std::size_t>(order[j]);
+    double const mu = old.eigenvalues[from], bound = old.error_bounds[from];
+    report.eigenvalues[j] = inverse(mu);
+    double const left = std::abs(mu) - bound;
+    report.error_bounds[j] =
+        left > 0 ? bound / (std::abs(mu) * left) : std::numeric_limits<double>::infinity();
+    report.backward_errors[j] = old.backward_errors[from];
+    report.certain_digits[j] = old.certain_digits[from];
+    report.pair_status[j] = old.pair_status[from];
+  }
+  if (count > 0) {
+    auto const sorted =
+        allocate<Block<Scalar, Exec>>(exec, "Blockspan::exact::sorted", X.extent(0), count);
+    copy_columns(exec, blocks::column_range(X, 0, static_cast<int>(count)), order, sorted);
+    Kokkos::deep_copy(exec, blocks::column_range(X, 0, static_cast<int>(count)), sorted);
+  }
+  report.next_eigenvalue = inverse(report.next_eigenvalue);
+  for (auto& at : report.counts) at.asked = inverse(at.asked), at.shift = inverse(at.shift);
+  double const from = report.from;
+  report.from = inverse(report.to), report.to = inverse(from);
+  for (auto& cell : report.missing) {
+    double const low = cell.from;
+    cell.from = inverse(cell.to), cell.to = inverse(low);
+  }
+}
+
+template <class Scalar, class Exec>
+ExactReport near(Exec const& exec, LinearOperator<Scalar, Exec> const& K,
+                 LinearOperator<Scalar, Exec> const* M, operators::PencilFactors& factors,
+                 double sigma, Block<Scalar, Exec> const& X, ExactOptions const& options) {
+  require(
+      static_cast<std::int64_t>(X.extent(0)) == K.rows() &&
+          static_cast<std::int64_t>(X.extent(1)) >= std::min<std::int64_t>(options.pairs, K.rows()),
+      "blockspan::eigenpairs_near", "X is ", X.extent(0), " x ", X.extent(1), " for ",
+      options.pairs, " pairs of ", K.rows(), " rows");
+  bool const exchanged = options.form == Spectral::buckling;
+  ExactReport report;
+  auto out = X;
+  {
+    Pencil<Scalar, Exec> pencil(exec, K, M, factors, options, report);
+    auto const pairs = Near<Scalar, Exec>(pencil, exchanged ? 1 / sigma : sigma).solve();
+    describe(pencil, pairs);
+    if (pairs.size() > 0)
+      Kokkos::deep_copy(exec, blocks::column_range(X, 0, static_cast<int>(pairs.size())), pairs.X);
+    if (report.converged() && static_cast<std::int64_t>(pairs.size()) < options.pairs)
+      report.notes.push_back(
+          sentence("Only ", pairs.size(), " of ", K.rows(), " eigenvalues are finite."));
+  }
+  if (exchanged) exchange(exec, report, out);
+  exec.fence("Blockspan::eigenpairs_near");
+  return report;
+}
+
+template <class Scalar, class Exec>
+ExactReport inside(Exec const& exec, LinearOperator<Scalar, Exec> const& K,
+                   LinearOperator<Scalar, Exec> const* M, operators::PencilFactors& factors,
+                   double a, double b, Block<Scalar, Exec>& X, ExactOptions const& options) {
+  bool const exchanged = options.form == Spectral::buckling;
+  ExactReport report;
+  {
+    Pencil<Scalar, Exec> pencil(exec, K, M, factors, options, report);
+    Interval<Scalar, Exec> interval(pencil);
+    auto const pairs = exchanged ? interval.solve(1 / b, 1 / a) : interval.solve(a, b);
+    describe(pencil, pairs);
+    X = pairs.size() > 0 ? pairs.X : pencil.new_block("pairs", 0);
+  }
+  if (exchanged) exchange(exec, report, X);
+  exec.fence("Blockspan::eigenpairs_in");
+  return report;
+}
+
+}  // namespace blockspan::exact

@@ -1,0 +1,269 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+#include <blockspan/solvers/exact/orthogonalize.hpp>
+
+namespace blockspan::exact {
+
+/// How a run ended.
+enum class RunEnd {
+  converged,
+  exhausted,     ///< the basis spans all that M sees: these are all finite eigenvalues
+  badly_placed,  ///< the shift is so near an eigenvalue that rounding of that hides the others
+  far_away,      ///< all wanted eigenvalues are far from the shift beside their distances
+  interrupted,   ///< the report's status says by what
+  not_finite,
+  mass_negative
+};
+
+/// What a run is for.
+struct RunTask {
+  double shift = 0;                 ///< that of the factors
+  int wanted = 1;                   ///< pairs nearest the shift
+  bool may_move = true;             ///< whether badly_placed and far_away are answers
+  std::int64_t found = 0, all = 0;  ///< for the monitor
+  int number = 0;                   ///< of the run: the seed of its columns
+};
+
+/// Block Lanczos on OP = (K - sigma M)^-1 M, self-adjoint in <x, y> = x^H M y, orthogonal to locked
+/// pairs, with full reorthogonalization and thick restart: OP V = V T + Q R E^H, T = V^H M OP V.
+/// Sources: Grimes, Lewis and Simon 1994; Wu and Simon 2000.
+template <class Scalar, class Exec>
+class Lanczos {
+ public:
+  /// locked: n x q, M-orthonormal.
+  Lanczos(Pencil<Scalar, Exec>& pencil, RunTask const& task, WithMass<Scalar, Exec> const& locked)
+      : pencil_(pencil), task_(task), locked_(static_cast<int>(locked.x.extent(1))) {
+    auto const& options = pencil.options;
+    auto const free = std::max<std::int64_t>(pencil.rows() - locked_, 1);
+    block_ = static_cast<int>(std::min<std::int64_t>(options.block > 0 ? options.block : 8, free));
+    std::int64_t const suits = std::max(2 * task.wanted + 7 * block_, 24);
+    std::int64_t const asked =
+        options.basis > 0 ? std::max(options.basis, task.wanted + 2 * block_) : suits;
+    most_ = static_cast<int>(std::min(asked, free));
+    v_ = pencil.new_pair("basis", locked_ + most_ + block_);
+    z_ = pencil.new_pair("step", block_);
+    t_ = solvers::small_matrix<Scalar>(most_ + block_, most_ + block_);
+    Kokkos::deep_copy(t_, Scalar(0));
+    for (auto const& [to, from] : {std::pair(v_.x, locked.x), std::pair(v_.mx, locked.mx)})
+      if (locked_ > 0) Kokkos::deep_copy(pencil.exec, blocks::column_range(to, 0, locked_), from);
+  }
+
+  RunEnd run() {
+    for (RunEnd end = fill();;) {
+      if (end != RunEnd::converged) return end;
+      if (width_ == 0) return columns_ > 0 ? RunEnd::not_finite : RunEnd::exhausted;
+      end = step();
+      if (end != RunEnd::converged) return end;
+      bool const goes_on =
+          pencil_.proceed({0, 0, task_.shift, accepted_, task_.wanted, task_.found, task_.all, 0});
+      bool const full = columns_ + width_ > most_ || width_ == 0;
+      if (goes_on && !full && !due()) continue;
+      if (!ritz()) return RunEnd::not_finite;
+      if (accepted_ >= task_.wanted) return RunEnd::converged;
+      if (width_ == 0) return RunEnd::exhausted;
+      if (!goes_on) return RunEnd::interrupted;
+      if (task_.may_move && is_badly_placed()) return RunEnd::badly_placed;
+      if (task_.may_move && is_far_away()) return RunEnd::far_away;
+      if (full) restart();
+    }
+  }
+
+  /// Ritz values of OP, largest magnitude first, and the residuals of their pairs in the norm of M.
+  std::vector<double> const& theta() const { return theta_; }
+  std::vector<double> const& residuals() const { return residual_; }
+  /// The leading ones that have converged.
+  int accepted() const { return accepted_; }
+  /// Of a run that exhausted the space: all that are no rounding errors of the largest.
+  int finite() const {
+    return static_cast<int>(std::count_if(theta_.begin(), theta_.end(), [&](double theta) {
+      return std::abs(theta) > 1e-13 * std::abs(theta_.front());
+    }));
+  }
+
+  /// X = the vectors of the leading Ritz values, OP x / theta without a solve. X: n x count.
+  void vectors(Block<Scalar, Exec> const& X) {
+    int const count = static_cast<int>(X.extent(1));
+    auto const C = solvers::small_matrix<Scalar>(columns_ + width_, count);
+    for (int c = 0; c < count; ++c) {
+      for (int i = 0; i < columns_; ++i) C(i, c) = s_(i, order_[c]);
+      for (int i = 0; i < width_; ++i) C(columns_ + i, c) = tail(i, order_[c]) / theta_[c];
+    }
+    combine(pencil_.exec, Scalar(1), blocks::column_range(v_.x, locked_, columns_ + width_), C,
+            Scalar(0), X, pencil_.workspace);
+  }
+
+  /// Where to move to, after badly_placed (by `distance` over the last wanted one) and far_away.
+  double beside(double factor) const { return factor / std::abs(theta_[last_wanted()]); }
+  double nearer() const {
+    double near = 0, far = 0;
+    spread(near, far);
+    return task_.shift + near - (far - near) / 10;
+  }
+
+ private:
+  std::size_t last_wanted() const { return std::min<std::size_t>(task_.wanted, theta_.size()) - 1; }
+
+  /// Signed distances of the wanted values from the shift; false: on both sides of it.
+  bool spread(double& near, double& far) const {
+    near = 1 / theta_.front(), far = 1 / theta_[last_wanted()];
+    for (std::size_t j = 0; j <= last_wanted(); ++j)
+      if (theta_[j] * theta_.front() <= 0) return false;
+    return true;
+  }
+
+  /// Random columns behind the `columns_ + width_` there are, through OP, until the block is full.
+  RunEnd fill() {
+    for (int tries = 0; tries < 3 && width_ < block_; ++tries) {
+      int const first = locked_ + columns_ + width_;
+      int const count = std::min(block_ - width_, static_cast<int>(v_.x.extent(1)) - first);
+      if (count <= 0) break;
+      auto const Z = blocks::column_range(z_.x, 0, count);
+      auto const W = blocks::column_range(z_.mx, 0, count);
+      fill_random(pencil_.exec, Z, pencil_.options.seed + 7919 * task_.number, random_);
+      random_ += count;
+      pencil_.mass(Z, W);
+      auto const Y = pencil_.new_block("random", count);
+      pencil_.solve(W, Y);
+      Kokkos::deep_copy(pencil_.exec, Z, Y);
+      // long columns: what is dropped is measured against a unit length
+      auto const norms = Kokkos::View<double*, Kokkos::HostSpace>("norms", count);
+      column_norms(pencil_.exec, Z, norms, pencil_.workspace);
+      for (int j = 0; j < count; ++j) norms(j) = norms(j) > 0 ? 1 / norms(j) : 0;
+      scale_columns(pencil_.exec, norms, Z);
+      auto const found = extend(pencil_, v_, first, {Z, W});
+      if (!found.finite) return RunEnd::not_finite;
+      if (found.negative) return RunEnd::mass_negative;
+      if (found.rank == 0) break;
+      width_ += found.rank;
+    }
+    return RunEnd::converged;
+  }
+
+  /// OP on the last block.
+  RunEnd step() {
+    int const first = locked_ + columns_;
+    auto const Z = blocks::column_range(z_.x, 0, width_);
+    auto const W = blocks::column_range(z_.mx, 0, width_);
+    pencil_.solve(blocks::column_range(v_.mx, first, width_), Z);
+    auto const found = extend(pencil_, v_, first + width_, {Z, W});
+    ++pencil_.report.steps;
+    if (!found.finite) return RunEnd::not_finite;
+    if (found.negative) return RunEnd::mass_negative;
+    for (int j = 0; j < width_; ++j)
+      for (int i = 0; i < columns_ + width_; ++i) {
+        Scalar const value = found.H(locked_ + i, j);
+        bool const inner = i >= columns_;
+        t_(i, columns_ + j) = value;
+        if (!inner) t_(columns_ + j, i) = conjugate(value);
+      }
+    for (int j = 0; j < width_; ++j)
+      for (int i = 0; i <= j; ++i) {
+        int const a = columns_ + i, b = columns_ + j;
+        Scalar const mean = (t_(a, b) + conjugate(t_(b, a))) / 2.0;
+        t_(a, b) = mean, t_(b, a) = conjugate(mean);
+      }
+    r_ = found.R, before_ = width_;
+    columns_ += width_;
+    width_ = found.rank;
+    added_ += before_;
+    ++steps_;
+    return width_ < block_ ? fill() : RunEnd::converged;
+  }
+
+  bool due() const {
+    return (columns_ >= task_.wanted + block_ && added_ >= std::max(16, columns_ / 8)) ||
+           (steps_ == 6 && columns_ > task_.wanted);
+  }
+
+  /// (R S(last block, :))(i, column): what couples a Ritz vector to the next block.
+  Scalar tail(int i, int column) const {
+    if (i >= static_cast<int>(r_.extent(0))) return Scalar(0);  // a random column
+    Scalar sum(0);
+    for (int l = 0; l < before_; ++l) sum += r_(i, l) * s_(columns_ - before_ + l, column);
+    return sum;
+  }
+
+  /// The Ritz pairs of T.
+  bool ritz() {
+    solvers::PhaseTimer<Exec> const timer(nullptr, pencil_.report.seconds.dense);
+    added_ = 0;
+    s_ = solvers::small_matrix<Scalar>(columns_, columns_);
+    solvers::copy_small(solvers::part(t_, 0, columns_, 0, columns_), s_);
+    std::vector<double> values;
+    if (lapack::hermitian_eigen(s_, values) != 0) return false;
+    order_.resize(columns_);
+    std::iota(order_.begin(), order_.end(), 0);
+    std::stable_sort(order_.begin(), order_.end(),
+                     [&](int a, int b) { return std::abs(values[a]) > std::abs(values[b]); });
+    theta_.clear(), residual_.clear();
+    int const rows = static_cast<int>(r_.extent(0));
+    for (int const column : order_) {
+      double sum = 0;
+      for (int i = 0; i < rows; ++i) sum += squared_magnitude(tail(i, column));
+      theta_.push_back(values[column]);
+      residual_.push_back(std::sqrt(sum));
+    }
+    accepted_ = 0;
+    while (accepted_ < columns_ && is_accepted(accepted_)) ++accepted_;
+    return true;
+  }
+
+  bool is_accepted(int j) const {
+    return theta_[j] != 0 && residual_[j] <= pencil_.options.tolerance * std::abs(theta_[j]);
+  }
+
+  bool is_badly_placed() const {
+    return std::abs(theta_.front()) > 1e6 * std::abs(theta_[last_wanted()]);
+  }
+
+  bool is_far_away() const {
+    double near = 0, far = 0;
+    return steps_ == 6 && columns_ > task_.wanted && spread(near, far) &&
+           std::abs(far - near) < 0.3 * std::abs(near);
+  }
+
+  /// Keeps the Ritz vectors of the largest theta and the last block.
+  void restart() {
+    int const converged = static_cast<int>(std::count_if(
+        order_.begin(), order_.end(), [&, j = 0](int) mutable { return is_accepted(j++); }));
+    int keep = std::max(task_.wanted + block_, most_ / 2) + converged / 4;
+    keep = std::max(1, std::min({keep, most_ - 2 * block_, columns_ - 1}));
+    auto const C = solvers::small_matrix<Scalar>(columns_, keep);
+    for (int c = 0; c < keep; ++c)
+      for (int i = 0; i < columns_; ++i) C(i, c) = s_(i, order_[c]);
+    auto const& exec = pencil_.exec;
+    solvers::PhaseTimer const timer(&exec, pencil_.report.seconds.orthogonalization);
+    auto const shrink = [&](Block<Scalar, Exec> const& V) {
+      combine_in_place(exec, blocks::column_range(V, locked_, columns_), C, pencil_.workspace);
+      auto const last = pencil_.new_block("last", width_);  // the two ranges may overlap
+      Kokkos::deep_copy(exec, last, blocks::column_range(V, locked_ + columns_, width_));
+      Kokkos::deep_copy(exec, blocks::column_range(V, locked_ + keep, width_), last);
+    };
+    shrink(v_.x);
+    if (pencil_.generalized()) shrink(v_.mx);
+    Kokkos::deep_copy(t_, Scalar(0));
+    for (int c = 0; c < keep; ++c) t_(c, c) = theta_[c];
+    columns_ = keep;
+  }
+
+  Pencil<Scalar, Exec>& pencil_;
+  RunTask task_;
+  int locked_, block_ = 1, most_ = 1;
+  int columns_ = 0;  ///< of the basis, with OP applied; behind them is the next block
+  int width_ = 0;    ///< its columns
+  int before_ = 0;   ///< columns of the block before it
+  int added_ = 0, steps_ = 0, accepted_ = 0;
+  std::int64_t random_ = 0;
+  WithMass<Scalar, Exec> v_, z_;
+  SmallMatrix<Scalar> t_, r_, s_;
+  std::vector<int> order_;
+  std::vector<double> theta_, residual_;
+};
+
+}  // namespace blockspan::exact

@@ -1,0 +1,155 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include <blockspan/multivector/multivector.hpp>
+#include <blockspan/operators/linear_operator.hpp>
+#include <blockspan/operators/pencil_factors.hpp>
+#include <blockspan/solvers/common/phase_timer.hpp>
+#include <blockspan/solvers/common/small_dense.hpp>
+#include <blockspan/solvers/exact.hpp>
+#include <blockspan/solvers/exact/counting.hpp>
+#include <blockspan/support/memory.hpp>
+
+namespace blockspan::exact {
+
+/// Columns of a block and their products with M, the same memory where M is the identity.
+template <class Scalar, class Exec>
+struct WithMass {
+  Block<Scalar, Exec> x, mx;
+};
+
+/// K x = lambda M x as the methods compute with it: products, solves and counts, on the meter.
+template <class Scalar, class Exec>
+class Pencil {
+ public:
+  using Columns = Block<Scalar, Exec>;
+  using Operator = LinearOperator<Scalar, Exec>;
+
+  Pencil(Exec const& instance, Operator const& stiffness, Operator const* mass,
+         operators::PencilFactors& shifted, ExactOptions const& chosen, ExactReport& result)
+      : exec(instance),
+        options(chosen),
+        report(result),
+        k_(stiffness),
+        m_(mass),
+        factors_(shifted) {
+    report.norm_k = factors_.norm_k(), report.norm_m = factors_.norm_m();
+  }
+  ~Pencil() { report.seconds.total = solvers::seconds_since(start_); }
+  Pencil(Pencil const&) = delete;
+  Pencil& operator=(Pencil const&) = delete;
+
+  std::int64_t rows() const { return k_.rows(); }
+  bool generalized() const { return m_ != nullptr; }
+  operators::PencilFactors& factors() { return factors_; }
+  /// What rounding may do to a Rayleigh quotient, over its energies.
+  double rounding_of_rows() const {
+    auto const terms = [](Operator const& A) {
+      return static_cast<double>(A.facts().terms_per_row.value_or(A.rows()));
+    };
+    double const sum = terms(k_) + (m_ != nullptr ? terms(*m_) : 1);
+    return (2 * sum + 8) * unit_roundoff<double>;
+  }
+  double seconds() const { return solvers::seconds_since(start_); }
+
+  Columns new_block(std::string const& label, std::int64_t columns) const {
+    return allocate<Columns>(exec, "Blockspan::exact::" + label, rows(), columns);
+  }
+  WithMass<Scalar, Exec> new_pair(std::string const& label, std::int64_t columns) const {
+    auto const x = new_block(label, columns);
+    return {x, m_ != nullptr ? new_block("M " + label, columns) : x};
+  }
+
+  void multiply(Columns const& X, Columns const& Y) const { k_.apply(exec, X, Y); }
+
+  /// Y = M X; nothing to do where M is the identity, and Y is X.
+  void mass(Columns const& X, Columns const& Y) {
+    if (m_ == nullptr || X.extent(1) == 0) return;
+    solvers::PhaseTimer const timer(&exec, report.seconds.mass);
+    m_->apply(exec, X, Y);
+  }
+  void mass(WithMass<Scalar, Exec> const& V) { mass(V.x, V.mx); }
+
+  /// Y = (K - sigma M)^-1 X, on the host by copies.
+  void solve(Columns const& X, Columns const& Y) {
+    if (X.extent(1) == 0) return;
+    solvers::PhaseTimer const timer(&exec, report.seconds.solve);
+    using Left = Kokkos::View<Scalar**, Kokkos::LayoutLeft, typename Exec::memory_space>;
+    auto const left = allocate<Left>(exec, "Blockspan::exact::solve", X.extent(0), X.extent(1));
+    auto const host = allocate_mirror(left);
+    convert_block(exec, X, left);
+    Kokkos::deep_copy(exec, host, left);
+    exec.fence("Blockspan::exact::solve");
+    factors_.solve(reinterpret_cast<double*>(host.data()), static_cast<std::int64_t>(X.extent(1)));
+    Kokkos::deep_copy(exec, left, host);
+    convert_block(exec, left, Y);
+    exec.fence("Blockspan::exact::solve");
+    report.solved_columns += static_cast<std::int64_t>(X.extent(1));
+  }
+
+  /// |x|^T (|K| + |lambda| |M|) |x| of the columns.
+  std::vector<double> energies(Columns const& X, std::vector<double> const& values) const {
+    using Left = Kokkos::View<Scalar**, Kokkos::LayoutLeft, typename Exec::memory_space>;
+    auto const left = allocate<Left>(exec, "Blockspan::exact::energies", X.extent(0), X.extent(1));
+    auto const host = allocate_mirror(left);
+    convert_block(exec, X, left);
+    Kokkos::deep_copy(exec, host, left);
+    exec.fence("Blockspan::exact::energies");
+    return factors_.energies(reinterpret_cast<double const*>(host.data()), values);
+  }
+
+  /// Factors at a place near the shift where the count is certain.
+  PlacedCount place(double shift, Move move, double scale) {
+    solvers::PhaseTimer const timer(&exec, report.seconds.factorization);
+    auto const placed = trusted_count(factors_, shift, move, scale);
+    note(placed.at, placed.factorizations);
+    return placed;
+  }
+
+  CountedEnds ends(double a, double b) {
+    solvers::PhaseTimer const timer(&exec, report.seconds.factorization);
+    auto const found = count_ends(factors_, a, b);
+    note(found.from, 0), note(found.to, found.factorizations);
+    return found;
+  }
+
+  /// Whether to go on, after a step.
+  bool proceed(ExactProgress now) {
+    now.steps = report.steps, now.factorizations = report.factorizations;
+    now.seconds = seconds();
+    if (now.seconds > options.time_limit)
+      report.status = Status::time_limit;
+    else if (report.steps >= options.max_steps)
+      report.status = Status::max_iterations;
+    else if (options.monitor && !options.monitor(now))
+      report.status = Status::stopped_by_monitor;
+    else
+      return true;
+    return false;
+  }
+
+  Exec exec;
+  ExactOptions const& options;
+  ExactReport& report;
+  Workspace<Exec> workspace;
+
+ private:
+  void note(ShiftCount const& at, int factorizations) {
+    report.counts.push_back(at);
+    report.factorizations += factorizations;
+    report.factor_entries = factors_.factor_entries();
+    report.factor_bytes = factors_.bytes();
+  }
+
+  Operator const& k_;
+  Operator const* m_;
+  operators::PencilFactors& factors_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace blockspan::exact

@@ -1,0 +1,228 @@
+// Pairs near a shift, all pairs of an interval and counts, against closed forms.
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <blockspan/support/lapack/lapack.hpp>
+
+#include "solvers/exact_pencils.hpp"
+
+namespace blockspan::test {
+namespace {
+
+template <class Config>
+class Exact : public ExactTest<Config> {};
+TYPED_TEST_SUITE(Exact, ExactConfigs, ConfigNames);
+
+TYPED_TEST(Exact, CountsWhatIsBelowThirtyShifts) {
+  auto const K = this->chain(150);
+  auto const spectrum = this->chain_spectrum(150);
+  double const low = -std::numeric_limits<double>::infinity();
+  std::int64_t before = 0;
+  for (int step = 0; step < 30; ++step) {
+    double const sigma = 0.01 + 0.1349 * step;
+    auto const count = count_eigenvalues(this->exec_, K, nullptr, low, sigma);
+    ASSERT_TRUE(count.trusted) << sigma << count.trouble;
+    EXPECT_EQ(count.number, static_cast<std::int64_t>(within(spectrum, low, sigma).size()))
+        << sigma;
+    EXPECT_GE(count.number, before);
+    EXPECT_LT(count.to.rho, 1e-6);
+    before = count.number;
+  }
+}
+
+TYPED_TEST(Exact, FindsPairsInsideTheSpectrum) {
+  using Scalar = typename TypeParam::Scalar;
+  auto const K = generate<Scalar>(this->exec_, "laplace7:7x7x7");
+  auto const spectrum = grid7_spectrum(7);
+  for (double const sigma : {-1.0, 0.9, 5.3, 6.7, 20.0})
+    for (int const pairs : {1, 7, 20}) {
+      auto const X = this->vectors(K, pairs);
+      auto const report = eigenpairs_near(this->exec_, K, nullptr, sigma, X, {.pairs = pairs});
+      EXPECT_EQ(report.status, Status::converged) << report.trouble;
+      EXPECT_TRUE(report.proof == Proof::proved || report.proof == Proof::tied) << sigma;
+      EXPECT_EQ(report.counted,
+                static_cast<std::int64_t>(within(spectrum, report.from, report.to).size()));
+      auto const distances = [&](std::vector<double> values) {
+        for (double& value : values) value = std::abs(value - sigma);
+        std::sort(values.begin(), values.end());
+        return values;
+      };
+      auto const found = distances(report.eigenvalues),
+                 truth = distances(nearest(spectrum, sigma, pairs));
+      ASSERT_EQ(found.size(), truth.size());
+      for (int j = 0; j < pairs; ++j) EXPECT_NEAR(found[j], truth[j], 1e-12) << sigma;
+      SmallMatrix<Scalar> G("G", pairs, pairs);
+      gram(this->exec_, X, X, G);
+      for (int i = 0; i < pairs; ++i)
+        for (int j = 0; j < pairs; ++j)
+          EXPECT_LE(Kokkos::abs(G(i, j) - Scalar(i == j ? 1 : 0)), 1e-12);
+      for (double const error : report.backward_errors) EXPECT_LE(error, 1e-11);
+    }
+}
+
+TYPED_TEST(Exact, FindsAllCopiesInAnInterval) {
+  auto const K = this->cube(8);
+  std::vector<double> spectrum;
+  for (int i = 0; i < 256; ++i) spectrum.push_back(2 * __builtin_popcount(i));
+  for (int const slice : {16, 64, 256}) {
+    auto const report = this->inside(K, nullptr, 3, 11, {.slice = slice});
+    EXPECT_EQ(report.proof, Proof::proved) << report.trouble;
+    EXPECT_EQ(report.counted, 28 + 56 + 70 + 56);
+    EXPECT_TRUE(are_right(report, within(spectrum, 3, 11), 1e-12)) << slice;
+  }
+  auto const near = this->near(K, nullptr, 9, {.pairs = 12});
+  EXPECT_EQ(near.status, Status::converged);
+  EXPECT_TRUE(near.proof == Proof::tied || near.proof == Proof::proved);
+  for (double const value : near.eigenvalues) EXPECT_NEAR(std::abs(value - 9), 1, 1e-12);
+}
+
+TYPED_TEST(Exact, MovesShiftsOffEigenvalues) {
+  auto const K = this->cube(6);
+  for (double const sigma : {0.0, 4.0, 12.0}) {
+    auto const report = this->near(K, nullptr, sigma, {.pairs = 1});
+    EXPECT_EQ(report.status, Status::converged) << report.trouble;
+    EXPECT_FALSE(report.notes.empty());
+    EXPECT_NEAR(report.eigenvalues.at(0), sigma, 1e-12);
+    EXPECT_TRUE(report.counts.at(0).moved());
+  }
+  auto const report = this->inside(K, nullptr, 2, 4);  // both ends are eigenvalues: outward
+  EXPECT_EQ(report.counted, 6 + 15);
+  EXPECT_LT(report.from, 2);
+  EXPECT_GT(report.to, 4);
+  EXPECT_EQ(report.proof, Proof::proved) << report.trouble;
+}
+
+TYPED_TEST(Exact, SolvesPencils) {
+  using Scalar = typename TypeParam::Scalar;
+  // linear elements of a bar, both ends held: 6 (1 - c) / (2 + c), c = cos(k pi / (n + 1))
+  std::int64_t const n = 120;
+  auto const K = this->chain(n);
+  Scalar bond(1);
+  if constexpr (is_complex_v<Scalar>) bond = Scalar(0.6, -0.8);
+  auto const M = this->banded(n, 1, [&](std::int64_t i, std::int64_t j) {
+    return i == j ? Scalar(4.0 / 6) : (i < j ? bond : conjugate(bond)) * Scalar(1.0 / 6);
+  });
+  std::vector<double> spectrum;
+  for (std::int64_t k = 1; k <= n; ++k) {
+    double const c =
+        std::cos(static_cast<double>(k) * std::acos(-1.0) / static_cast<double>(n + 1));
+    spectrum.push_back(6 * (1 - c) / (2 + c));
+  }
+  for (double const sigma : {0.0, 1.234, 7.7}) {
+    auto const report = this->near(K, &M, sigma, {.pairs = 9});
+    EXPECT_EQ(report.proof, Proof::proved) << report.trouble;
+    EXPECT_TRUE(are_right(report, nearest(spectrum, sigma, 9), 1e-11)) << sigma;
+    EXPECT_LE(report.orthogonality_loss, 1e-12);
+  }
+  auto const all = this->inside(K, &M, -1, 20, {.slice = 30});
+  EXPECT_EQ(all.proof, Proof::proved) << all.trouble;
+  EXPECT_TRUE(are_right(all, spectrum, 1e-11));
+  auto const unbounded =
+      count_eigenvalues(this->exec_, K, &M, -std::numeric_limits<double>::infinity(),
+                        std::numeric_limits<double>::infinity());
+  EXPECT_EQ(unbounded.number, n) << unbounded.trouble;
+}
+
+// Two bars, one tied to the other by a multiplier, which has no mass: the values of one long bar.
+TYPED_TEST(Exact, LeavesMasslessUnknownsOut) {
+  using Scalar = typename TypeParam::Scalar;
+  std::int64_t const a = 60, b = 40, n = a + b + 1;
+  HostMatrix<Scalar> k{"bars", n, n, {0}, {}, {}}, m = k;
+  auto const row = [&](std::int64_t i, std::int64_t first, std::int64_t length) {
+    auto const at = i - first;
+    bool const left = at > 0, right = at + 1 < length;
+    if (left) k.add(i - 1, Scalar(-1)), m.add(i - 1, Scalar(1.0 / 6));
+    k.add(i, Scalar(left + right)), m.add(i, Scalar((left + right) / 3.0));
+    if (right) k.add(i + 1, Scalar(-1)), m.add(i + 1, Scalar(1.0 / 6));
+    if (i == a - 1) k.add(n - 1, Scalar(1));
+    if (i == a) k.add(n - 1, Scalar(-1));
+    k.end_row(), m.end_row();
+  };
+  for (std::int64_t i = 0; i < a; ++i) row(i, 0, a);
+  for (std::int64_t i = a; i < a + b; ++i) row(i, a, b);
+  k.add(a - 1, Scalar(1)), k.add(a, Scalar(-1)), k.end_row(), m.end_row();
+  auto const K = to_device(this->exec_, k), M = to_device(this->exec_, m);
+  std::vector<double> spectrum;
+  std::int64_t const elements = a + b - 2;
+  for (std::int64_t j = 0; j <= elements; ++j) {
+    double const c =
+        std::cos(static_cast<double>(j) * std::acos(-1.0) / static_cast<double>(elements));
+    spectrum.push_back(6 * (1 - c) / (2 + c));
+  }
+  auto const report = this->near(K, &M, 0.5, {.pairs = 12});
+  EXPECT_EQ(report.proof, Proof::proved) << report.trouble;
+  EXPECT_TRUE(are_right(report, nearest(spectrum, 0.5, 12), 1e-11));
+  for (double const error : report.backward_errors) EXPECT_LE(error, 1e-12);
+  EXPECT_EQ(count_eigenvalues(this->exec_, K, &M, 13, 1e6).number, 0);
+  auto const all = this->near(K, &M, 0.5, {.pairs = static_cast<int>(n)});
+  EXPECT_EQ(all.status, Status::converged) << all.trouble;
+  EXPECT_EQ(all.eigenvalues.size(), spectrum.size());  // the others are infinite
+  EXPECT_FALSE(all.notes.empty());
+}
+
+TYPED_TEST(Exact, SolvesBucklingPencils) {
+  using Scalar = typename TypeParam::Scalar;
+  // K = chain, Kg diagonal with both signs through the eigenvectors of K: Kg = K - 1.1 I
+  std::int64_t const n = 80;
+  auto const K = this->chain(n);
+  Scalar bond(-1);
+  if constexpr (is_complex_v<Scalar>) bond = Scalar(-0.6, 0.8);
+  auto const Kg = this->banded(n, 1, [&](std::int64_t i, std::int64_t j) {
+    return i == j ? Scalar(0.9) : i < j ? bond : conjugate(bond);
+  });
+  std::vector<double> spectrum;
+  for (double const k : this->chain_spectrum(n)) spectrum.push_back(k / (k - 1.1));
+  ExactOptions options{.pairs = 6};
+  options.form = Spectral::buckling;
+  for (double const sigma : {-0.5, 2.2}) {
+    std::vector<double> inverse;
+    for (double const value : spectrum) inverse.push_back(1 / value);
+    auto truth = nearest(inverse, 1 / sigma, 6);
+    for (double& value : truth) value = 1 / value;
+    std::sort(truth.begin(), truth.end());
+    auto const report = this->near(K, &Kg, sigma, options);
+    EXPECT_EQ(report.proof, Proof::proved) << report.trouble;
+    EXPECT_TRUE(are_right(report, truth, 1e-10)) << sigma;
+    auto const turned = this->scaled(Kg, -1);
+    auto const mirrored = this->near(K, &turned, -sigma, options);
+    ASSERT_EQ(mirrored.eigenvalues.size(), 6u);
+    for (int j = 0; j < 6; ++j)
+      EXPECT_NEAR(mirrored.eigenvalues[j], -report.eigenvalues[5 - j], 1e-12);
+  }
+  auto const loads = this->inside(K, &Kg, 1.5, 6, options);
+  EXPECT_EQ(loads.proof, Proof::proved) << loads.trouble;
+  EXPECT_TRUE(are_right(loads, within(spectrum, 1.5, 6), 1e-10));
+}
+
+TYPED_TEST(Exact, DependsOnUnitsOnlyByThem) {
+  auto const K = this->chain(200);
+  auto const plain = this->near(K, nullptr, 1.3, {.pairs = 8});
+  for (int const power : {-300, 40, 300}) {
+    double const unit = std::ldexp(1.0, power);
+    auto const S = this->scaled(K, unit);
+    auto const report = this->near(S, nullptr, 1.3 * unit, {.pairs = 8});
+    EXPECT_EQ(report.proof, plain.proof);
+    EXPECT_EQ(report.steps, plain.steps);
+    ASSERT_EQ(report.eigenvalues.size(), 8u);
+    for (int j = 0; j < 8; ++j)
+      EXPECT_NEAR(report.eigenvalues[j] / unit, plain.eigenvalues[j], 1e-13);
+  }
+}
+
+TYPED_TEST(Exact, GivesTheSameBitsTwice) {
+  auto const K = this->chain(300);
+  auto const first = this->inside(K, nullptr, 1, 2, {.slice = 20});
+  auto const second = this->inside(K, nullptr, 1, 2, {.slice = 20});
+  EXPECT_EQ(first.eigenvalues, second.eigenvalues);
+  EXPECT_EQ(first.backward_errors, second.backward_errors);
+  EXPECT_EQ(first.proof, Proof::proved);
+  auto const left = this->inside(K, nullptr, 1, 1.5), right = this->inside(K, nullptr, 1.5, 2);
+  EXPECT_EQ(left.counted + right.counted, first.counted);
+}
+
+}  // namespace
+}  // namespace blockspan::test
