@@ -110,6 +110,12 @@ std::string advice(EigCommand const& command, EigResult const& result) {
              " is not positive definite, so no real Rayleigh quotient exists.";
     case Status::mass_singular:
       return singular_mass(command, result);
+    case Status::missing_pairs:
+      return "The counts say that there are more pairs than were found: take more columns with "
+             "--block.";
+    case Status::singular_pencil:
+      return "The matrix and the mass matrix have a null vector in common: take the unknown that "
+             "the notes name out of both.";
     case Status::stopped_by_monitor:
       return "Interrupted: these are the best pairs so far.";
     default:

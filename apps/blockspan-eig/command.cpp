@@ -1,5 +1,9 @@
 #include "blockspan-eig/command.hpp"
 
+#include <charconv>
+#include <cmath>
+#include <string>
+
 #include <blockspan/sparse/generators.hpp>
 #include <blockspan/support/error.hpp>
 
@@ -56,6 +60,56 @@ void add_solver(CLI::App& app, EigCommand& command) {
                "Intervals that hold the eigenvalues, from residuals and gaps");
 }
 
+/// Two numbers with a comma between them.
+void parse_interval(std::string const& option, std::string const& text, ExactRequest& exact) {
+  auto const comma = text.find(',');
+  auto const number = [&](std::string const& word, double& value) {
+    auto const end = word.data() + word.size();
+    auto const read = std::from_chars(word.data(), end, value);
+    require(read.ec == std::errc() && read.ptr == end, option, "\"", text,
+            "\" is not an interval A,B, as in 1e3,2e3 or -inf,5");
+  };
+  number(text.substr(0, comma), exact.from);
+  number(comma == text.npos ? "" : text.substr(comma + 1), exact.to);
+  require(exact.from < exact.to, option, "the interval from ", exact.from, " to ", exact.to,
+          " is empty");
+}
+
+/// What the factors answer, and the options that have no meaning beside it.
+void add_exact(CLI::App& app, EigCommand& command) {
+  using Kind = ExactRequest::Kind;
+  auto& exact = command.exact;
+  auto const take = [&exact](Kind kind, std::string const& option) {
+    return [&exact, kind, option](std::string const& text) {
+      exact.kind = kind;
+      parse_interval(option, text, exact);
+    };
+  };
+  auto* const near = app.add_option_function<double>(
+      "--near", [&exact](double sigma) { exact.kind = Kind::near, exact.from = exact.to = sigma; },
+      "The --pairs nearest this shift, anywhere in the spectrum, and whether one is missing, by "
+      "factors of A - shift M (component direct)");
+  auto* const interval = app.add_option_function<std::string>(
+      "--interval", take(Kind::interval, "--interval"),
+      "All pairs between A and B (A,B; -inf and inf are allowed for a definite M), and whether one "
+      "is missing");
+  auto* const count =
+      app.add_option_function<std::string>("--count", take(Kind::count, "--count"),
+                                           "Only how many eigenvalues lie between A and B (A,B)");
+  near->excludes(interval)->excludes(count), interval->excludes(count);
+  for (auto* const option : {near, interval, count})
+    for (char const* const other :
+         {"--which", "--criterion", "--digits", "--path", "--preconditioner", "--precision",
+          "--certify", "--initial", "--constraints", "--checkpoint", "--resume", "--spmm"})
+      option->excludes(app.get_option(other));
+  for (auto* const option : {interval, count}) option->excludes(app.get_option("--pairs"));
+  app.add_flag("--buckling", exact.buckling,
+               "With those three: A is positive definite, and --mass is any geometric stiffness; "
+               "nearest is meant in 1 / lambda");
+  app.add_option("--slice", exact.slice, "The most pairs of --interval found at one shift")
+      ->check(at_least_one());
+}
+
 void add_course(CLI::App& app, EigCommand& command) {
   auto* const initial = app.add_option("--initial", command.initial,
                                        "A start, a Matrix Market file with one vector a column");
@@ -83,6 +137,16 @@ void choose_preconditioner(EigCommand& command) {
 void check_combination(EigCommand const& command) {
   require(command.tolerance > 0 && command.tolerance < 1, "--tolerance", command.tolerance,
           " is not between 0 and 1");
+  auto const& exact = command.exact;
+  require(exact || !exact.buckling, "--buckling", "goes with --near, --interval or --count");
+  require(!exact.buckling || !command.mass.empty(), "--buckling",
+          "needs the geometric stiffness, --mass");
+  require(exact.kind != ExactRequest::Kind::near || std::isfinite(exact.from), "--near", exact.from,
+          " is not a number");
+  bool const split = exact.from <= 0 && exact.to >= 0;
+  require(!exact.buckling || !split,
+          exact.kind == ExactRequest::Kind::near ? "--near" : "--interval",
+          "the loads of --buckling are sought on one side of zero");
   require(command.time_limit > 0, "--time-limit", command.time_limit, " is not a positive time");
 }
 
@@ -93,18 +157,23 @@ std::optional<EigCommand> parse_command(int argc, char** argv) {
   CLI::App app;
   set_up(app, "blockspan-eig",
          "The smallest or largest eigenpairs of A x = lambda x or A x = lambda M x, for A "
-         "Hermitian and M Hermitian positive definite, by LOBPCG.");
+         "Hermitian and M Hermitian positive definite, by LOBPCG; pairs inside the spectrum and "
+         "counts "
+         "by sparse factors.");
   add_problem(app, command);
   add_solver(app, command);
   add_course(app, command);
   app.add_option("--vectors", command.vectors, "Write the eigenvectors to this Matrix Market file");
   add_machine_options(app, command.machine);
+  add_exact(app, command);
   app.footer([] {
     return "Generator specs:\n" + generator_help() +
            "\nExit status: 0 all pairs converged; 1 it ran, but not all converged (the report is "
            "written);\n2 bad input or usage. OMP_NUM_THREADS sets the threads of openmp.";
   });
   if (!parse(app, argc, argv)) return std::nullopt;
+  // the vectors are exact to rounding where the factors are
+  if (command.exact && app.count("--tolerance") == 0) command.tolerance = 1e-11;
   check_combination(command);
   choose_preconditioner(command);
   return command;

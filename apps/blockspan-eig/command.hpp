@@ -15,6 +15,18 @@
 
 namespace blockspan::apps {
 
+/// What is asked of the factors of A - sigma M instead of an end of the spectrum.
+struct ExactRequest {
+  enum class Kind { none, near, interval, count };
+
+  Kind kind = Kind::none;
+  double from = 0, to = 0;  ///< the shift; the ends
+  bool buckling = false;    ///< M is a geometric stiffness
+  int slice = 128;          ///< the most pairs of an interval found at one shift
+
+  explicit operator bool() const { return kind != Kind::none; }
+};
+
 /// The command line of blockspan-eig, with its defaults.
 struct EigCommand {
   std::string matrix;                    ///< a file or a generator spec
@@ -40,6 +52,7 @@ struct EigCommand {
   std::string checkpoint;   ///< file for the state of the solve; empty: none
   std::string resume;       ///< checkpoint to go on from; empty: from the beginning
   double time_limit = std::numeric_limits<double>::infinity();  ///< seconds in the solver
+  ExactRequest exact;                                           ///< --near, --interval, --count
   bool certify = false;                                         ///< intervals for the eigenvalues
   std::string vectors;  ///< file for the eigenvectors; empty: none
 

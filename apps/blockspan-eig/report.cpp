@@ -1,6 +1,7 @@
 #include "blockspan-eig/report.hpp"
 
 #include "blockspan-eig/advice.hpp"
+#include "blockspan-eig/exact.hpp"
 #include "common/files/report_parts.hpp"
 
 namespace blockspan::apps {
@@ -147,6 +148,7 @@ std::string report_text(EigCommand const& command, EigResult const& result) {
                   {"solver_residuals", solver.backward_errors},
                   {"status", spellings(result.status)},
                   {"certificate", certificate(command, solver.certificate)},
+                  {"exact", exact_json(command, result)},
                   {"fault", fault(solver.fault)},
                   {"iterations", solver.iterations},
                   {"operator_applications", solver.counters.operator_applications},

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
+#include <blockspan/solvers/exact.hpp>
 #include <blockspan/solvers/lobpcg_mixed.hpp>
 
 #include "common/run/run_result.hpp"
@@ -22,6 +24,8 @@ struct EigResult : RunResult {
   int block = 0;
   LobpcgMixedReport<double> solver;
   ResidualCheck check;
+  std::optional<ExactReport> exact;  ///< --near, --interval; its pairs are the solver's
+  std::optional<EigenCount> count;   ///< --count
 };
 
 }  // namespace blockspan::apps

@@ -12,6 +12,7 @@
 #include <blockspan/support/memory.hpp>
 
 #include "blockspan-eig/check.hpp"
+#include "blockspan-eig/exact_impl.hpp"
 #include "blockspan-eig/notes.hpp"
 #include "blockspan-eig/solve.hpp"
 #include "common/problem/describe_run.hpp"
@@ -60,6 +61,7 @@ void refuse(EigCommand const& command, int ranks) {
   auto const &spmm = command.machine.spmm, &partition = command.machine.partition;
   require_product<Exec>(spmm, ranks);
   require_precision<Scalar>(command.precision, spmm, command.preconditioner_choice);
+  if (command.exact) require_factors(command.exact, ranks);
   if (ranks == 1) return;
   require_order(partition, command.preconditioner_choice);
   require_consecutive_rows(partition, !command.checkpoint.empty() || !command.resume.empty(),
@@ -205,6 +207,37 @@ ResidualCheck check(Exec const& exec, EigProblem<Scalar, Exec> const& problem,
                                        solved.eigenvalues, solved.norm_a, solved.norm_b);
 }
 
+/// The same for what factors answer: no preconditioner, no block of guesses.
+template <class Scalar, class Exec>
+EigResult solve_by_factors(Exec const& exec, EigCommand const& command, ProgressLine& progress,
+                           OutputFile* vectors, EigProblem<Scalar, Exec> const& problem,
+                           EigResult result, Lap& lap) {
+  progress.stage("factoring");
+  EigSetup<Scalar, Exec> setup;
+  setup.product = make_product<Scalar>(exec, problem.A, command.machine.spmm, 8);
+  if (problem.M) setup.mass = make_product<Scalar>(exec, problem.M, command.machine.spmm, 8);
+  result.seconds.setup = lap();
+  setup.X = solve_exact<Scalar>(exec, command, problem.A->whole(),
+                                problem.M ? &problem.M->whole() : nullptr, progress, result);
+  lap();
+  result.mass_nonzeros = problem.M ? problem.M->nonzeros() : 0;
+  result.block = command.block > 0 ? command.block : 8;
+  describe_run(exec, *problem.A, setup.product, setup.T, result.block, command.machine.partition,
+               result);
+  auto const pairs = static_cast<int>(result.solver.eigenvalues.size());
+  if (pairs > 0) {
+    progress.stage("checking the residuals");
+    result.check = check(exec, problem, setup, result.solver);
+    result.seconds.check = lap();
+    if (!command.vectors.empty())
+      if (auto const fault = write_rows<Scalar, Exec>(problem.rows, setup.X, pairs, vectors))
+        result.lost.push_back(*fault);
+    result.seconds.output = lap();
+  }
+  judge(result, command, Observer(command, progress));
+  return result;
+}
+
 }  // namespace detail
 
 template <class Scalar, class Exec>
@@ -217,6 +250,9 @@ EigResult solve(Exec const& exec, EigCommand const& command, ProgressLine& progr
   auto const problem = detail::load<Scalar>(exec, command, ranks, result.notes);
   result.seconds.load = lap();
 
+  if (command.exact)
+    return detail::solve_by_factors<Scalar>(exec, command, progress, vectors, problem,
+                                            std::move(result), lap);
   progress.stage("preparing the sparse product");
   auto setup = detail::set_up<Scalar>(exec, command, problem);
   result.seconds.setup = lap();

@@ -4,6 +4,7 @@
 #include <ostream>
 
 #include "blockspan-eig/advice.hpp"
+#include "blockspan-eig/exact.hpp"
 #include "common/files/words.hpp"
 
 namespace blockspan::apps {
@@ -22,8 +23,14 @@ void print_heading(std::ostream& out, EigCommand const& command, EigResult const
     out << "mass     " << command.mass << "  (" << grouped(result.mass_nonzeros) << " nonzeros)\n";
   out << "where    " << in_words(result.device) << "\n";
   if (result.ranks.any()) out << "ranks    " << result.ranks.in_words() << "\n";
-  out << "product  " << result.product << "\n"
-      << "solver   LOBPCG, " << result.block << " columns for " << command.pairs
+  out << "product  " << result.product << "\n";
+  if (command.exact) {
+    out << "solver   factors (LDL^T by MUMPS)"
+        << (result.exact ? ", block Lanczos, residual " + formatted("%.3g", command.tolerance) : "")
+        << (command.exact.buckling ? ", buckling" : "") << "\n\n";
+    return;
+  }
+  out << "solver   LOBPCG, " << result.block << " columns for " << command.pairs
       << (command.pairs == 1 ? " pair, " : " pairs, ")
       << (result.preconditioner.empty() ? "no preconditioner" : result.preconditioner) << ", "
       << (command.precision == "mixed" ? "mixed precision, " : "")
@@ -98,7 +105,12 @@ void print_seconds(std::ostream& out, EigResult const& result) {
 
 void print_result(std::ostream& out, EigCommand const& command, EigResult const& result) {
   print_heading(out, command, result);
-  print_pairs(out, result);
+  if (!result.count) print_pairs(out, result);
+  if (command.exact) {
+    print_exact(out, command, result);
+    out << std::flush;
+    return;
+  }
   print_conclusion(out, command, result);
   print_seconds(out, result);
   out << std::flush;

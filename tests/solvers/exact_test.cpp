@@ -96,6 +96,17 @@ TYPED_TEST(Exact, MovesShiftsOffEigenvalues) {
   EXPECT_EQ(report.proof, Proof::proved) << report.trouble;
 }
 
+// The first shift, the middle, is an eigenvalue of six: the others cannot be had from there.
+TYPED_TEST(Exact, TakesIntervalsAroundAnEigenvalue) {
+  std::vector<double> spectrum{0, 0, 0, 0, 0, 0, 0.005, 0.005, 0.037, 0.038, 0.1};
+  for (int i = 0; i < 90; ++i) spectrum.push_back(0.2 * i - 6.05);
+  auto const K = this->diagonal(spectrum);
+  auto const report = this->inside(K, nullptr, -1, 1);
+  EXPECT_EQ(report.proof, Proof::proved) << report.trouble;
+  EXPECT_TRUE(are_right(report, within(spectrum, -1, 1), 1e-13));
+  EXPECT_LE(report.steps, 100);
+}
+
 TYPED_TEST(Exact, SolvesPencils) {
   using Scalar = typename TypeParam::Scalar;
   // linear elements of a bar, both ends held: 6 (1 - c) / (2 + c), c = cos(k pi / (n + 1))

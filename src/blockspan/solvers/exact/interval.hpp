@@ -134,8 +134,12 @@ class Interval {
                         : locked.X};
       pencil_.mass(V);
       Lanczos<Scalar, Exec> run(pencil_,
-                                {shift, wanted, false, static_cast<std::int64_t>(found_.size()),
-                                 report_.counted, ++runs_},
+                                {.shift = shift,
+                                 .wanted = wanted,
+                                 .may_leave = false,
+                                 .found = static_cast<std::int64_t>(found_.size()),
+                                 .all = report_.counted,
+                                 .number = ++runs_},
                                 V);
       auto const end = run.run();
       if (end == RunEnd::mass_negative || end == RunEnd::not_finite) {
@@ -146,7 +150,8 @@ class Interval {
       int const count = end == RunEnd::exhausted ? run.finite() : run.accepted();
       bool const cluster = keep(run, count, shift, cell);
       if (end == RunEnd::interrupted) return false;
-      if (!cluster) break;
+      // next to an eigenvalue only that one can be had: the others from elsewhere
+      if (!cluster || end == RunEnd::badly_placed || end == RunEnd::stalled) break;
     }
     return true;
   }

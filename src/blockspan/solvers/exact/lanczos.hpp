@@ -16,6 +16,7 @@ enum class RunEnd {
   exhausted,     ///< the basis spans all that M sees: these are all finite eigenvalues
   badly_placed,  ///< the shift is so near an eigenvalue that rounding of that hides the others
   far_away,      ///< all wanted eigenvalues are far from the shift beside their distances
+  stalled,       ///< many steps, and the wanted ones have not converged
   interrupted,   ///< the report's status says by what
   not_finite,
   mass_negative
@@ -25,7 +26,8 @@ enum class RunEnd {
 struct RunTask {
   double shift = 0;                 ///< that of the factors
   int wanted = 1;                   ///< pairs nearest the shift
-  bool may_move = true;             ///< whether badly_placed and far_away are answers
+  bool may_move = true;             ///< whether badly_placed is an answer, and
+  bool may_leave = true;            ///< far_away
   std::int64_t found = 0, all = 0;  ///< for the monitor
   int number = 0;                   ///< of the run: the seed of its columns
 };
@@ -69,7 +71,8 @@ class Lanczos {
       if (width_ == 0) return RunEnd::exhausted;
       if (!goes_on) return RunEnd::interrupted;
       if (task_.may_move && is_badly_placed()) return RunEnd::badly_placed;
-      if (task_.may_move && is_far_away()) return RunEnd::far_away;
+      if (task_.may_leave && is_far_away()) return RunEnd::far_away;
+      if (steps_ >= most_steps) return RunEnd::stalled;
       if (full) restart();
     }
   }
@@ -107,6 +110,8 @@ class Lanczos {
   }
 
  private:
+  static constexpr int most_steps = 500;  // 160 is the most that a good shift was seen to take
+
   std::size_t last_wanted() const { return std::min<std::size_t>(task_.wanted, theta_.size()) - 1; }
 
   /// Signed distances of the wanted values from the shift; false: on both sides of it.

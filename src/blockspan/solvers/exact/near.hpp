@@ -31,9 +31,8 @@ class Near {
     if (!place(sigma_, Move::both, 0)) return {};
     if (report_.counts.back().moved()) {
       auto const& at = report_.counts.back();
-      report_.notes.push_back(sentence("The shift ", sigma_, " is an eigenvalue (",
-                                       at.null_pivots > 0 ? "with" : "without",
-                                       " null pivots): moved to ", at.shift, "."));
+      report_.notes.push_back(sentence(
+          "The shift ", sigma_, " is an eigenvalue, or nearly one: moved to ", at.shift, "."));
     }
     auto const end = search();
     if (found_.size() == 0 && end != RunEnd::exhausted) return {};
@@ -81,11 +80,11 @@ class Near {
   /// Runs, and anew where the shift is badly placed.
   RunEnd search() {
     constexpr int most_moves = 6;
-    RunTask task{shift_, wanted_, true, 0, 0, 0};
+    RunTask task{.shift = shift_, .wanted = wanted_};
     double factor = 1e-3;
     WithMass<Scalar, Exec> const none{pencil_.new_block("none", 0), pencil_.new_block("none", 0)};
     for (int moves = 0;; ++moves) {
-      task.may_move = moves < most_moves;
+      task.may_move = task.may_leave = moves < most_moves;
       task.number = moves;
       Lanczos<Scalar, Exec> run(pencil_, task, none);
       auto const end = run.run();
@@ -115,7 +114,8 @@ class Near {
     int count = run.accepted();
     if (end == RunEnd::exhausted) count = run.finite();
     accepted_ = count;
-    if (end == RunEnd::interrupted)
+    if (end == RunEnd::stalled) report_.status = Status::stagnated;
+    if (end == RunEnd::interrupted || end == RunEnd::stalled)
       count = std::min<int>(std::max(count, wanted_), static_cast<int>(run.theta().size()));
     found_ = take_pairs(pencil_, run, count);
     for (std::size_t j = count; j < run.theta().size(); ++j)
@@ -202,7 +202,13 @@ class Near {
                       ? pencil_.new_block("M locked", static_cast<std::int64_t>(chosen.size()))
                       : locked.X};
     pencil_.mass(V);
-    Lanczos<Scalar, Exec> run(pencil_, {shift_, need << tries, false, 0, 0, 100 + need}, V);
+    Lanczos<Scalar, Exec> run(pencil_,
+                              {.shift = shift_,
+                               .wanted = need << tries,
+                               .may_move = false,
+                               .may_leave = false,
+                               .number = 100 + need},
+                              V);
     auto const end = run.run();
     if (end != RunEnd::converged && end != RunEnd::exhausted) {
       if (end == RunEnd::interrupted) report_.status = Status::converged;

@@ -161,7 +161,13 @@ Pairs<Scalar, Exec> take_pairs(Pencil<Scalar, Exec>& pencil, Lanczos<Scalar, Exe
   std::sort(moved.begin(), moved.end());
   auto const energies = pencil.energies(result.X, result.values);
   double const rounding = pencil.rounding_of_rows();
-  for (int j = 0; j < count; ++j) result.bounds.push_back(moved[j].second + rounding * energies[j]);
+  double const size = pencil.factors().scaled_size();
+  for (int j = 0; j < count; ++j) {
+    // what is wrong with a vector, by rounding and by its residual, costs a value its square
+    double const of_vector = 8 * rounding + result.errors[j];
+    result.bounds.push_back(moved[j].second + rounding * energies[j] +
+                            of_vector * of_vector * size);
+  }
   return result;
 }
 

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <iosfwd>
+#include <string>
+
+#include "blockspan-eig/command.hpp"
+#include "blockspan-eig/result.hpp"
+#include "common/files/json_document.hpp"
+#include "common/run/progress.hpp"
+
+namespace blockspan::apps {
+
+ExactOptions exact_options(EigCommand const& command);
+
+/// The live line of a step: the shift, what was found, the rest that is expected of an interval.
+void show_step(ProgressLine& progress, ExactProgress const& now);
+
+/// Makes the pairs of result.exact those of the solver, for the check and the table.
+void take_exact_pairs(EigResult& result);
+
+/// What the counts say, a sentence each.
+std::string proof_in_words(EigCommand const& command, ExactReport const& report);
+std::string count_in_words(EigenCount const& count);
+
+void print_exact(std::ostream& out, EigCommand const& command, EigResult const& result);
+
+/// Null where nothing of the kind was asked for.
+Json exact_json(EigCommand const& command, EigResult const& result);
+
+}  // namespace blockspan::apps

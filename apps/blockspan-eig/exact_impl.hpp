@@ -1,0 +1,55 @@
+#pragma once
+
+#include <utility>
+
+#include "blockspan-eig/exact.hpp"
+#include "common/machine/components.hpp"
+#include "common/run/interrupt.hpp"
+
+namespace blockspan::apps {
+
+/// Throws Error where the factors are not to be had.
+inline void require_factors(ExactRequest const& exact, int ranks) {
+  using Kind = ExactRequest::Kind;
+  char const* const option = exact.kind == Kind::near       ? "--near"
+                             : exact.kind == Kind::interval ? "--interval"
+                                                            : "--count";
+  require(has_direct, option, left_out("direct", "install libmumps-seq-dev and "));
+  require(ranks == 1, option, "the factors are on one rank");
+}
+
+/// Answers --near, --interval and --count on one rank; the vectors found, ascending.
+template <class Scalar, class Exec, class Matrix>
+Block<Scalar, Exec> solve_exact(Exec const& exec, EigCommand const& command, Matrix const& A,
+                                Matrix const* M, ProgressLine& progress, EigResult& result) {
+  Block<Scalar, Exec> X;
+  if constexpr (has_direct) {
+    auto const& exact = command.exact;
+    auto options = exact_options(command);
+    options.monitor = [&](ExactProgress const& now) {
+      show_step(progress, now);
+      InterruptGuard::work_has_begun();
+      return !InterruptGuard::interrupted();
+    };
+    if (exact.kind == ExactRequest::Kind::count) {
+      result.count = count_eigenvalues(exec, A, M, exact.from, exact.to, options);
+      result.solver.status = result.count->trusted ? Status::converged : Status::not_converged;
+      result.solver.trouble = result.count->trouble;
+      result.notes = std::move(result.count->notes);
+      return X;
+    }
+    if (exact.kind == ExactRequest::Kind::near) {
+      X = allocate_zeros<Block<Scalar, Exec>>(exec, "Blockspan::eigenvectors", A.numRows(),
+                                              command.pairs);
+      result.exact = eigenpairs_near(exec, A, M, exact.from, X, options);
+    } else {
+      result.exact = eigenpairs_in(exec, A, M, exact.from, exact.to, X, options);
+    }
+    take_exact_pairs(result);
+    auto const& notes = result.exact->notes;
+    result.notes.insert(result.notes.end(), notes.begin(), notes.end());
+  }
+  return X;
+}
+
+}  // namespace blockspan::apps

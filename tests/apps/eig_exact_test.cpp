@@ -1,0 +1,116 @@
+// --near, --interval and --count: pairs inside the spectrum and counts, as users ask for them.
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "apps/eig.hpp"
+#include "apps/refused.hpp"
+#include "common/machine/components.hpp"
+#include "support/grid_spectrum.hpp"
+
+namespace blockspan::test {
+namespace {
+
+class EigExact : public ::testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    if (!apps::has_direct) GTEST_SKIP() << apps::left_out("direct");
+  }
+  ReportRun run(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.end(), {"--backend", GetParam()});
+    return run_with_report("blockspan-eig", arguments);
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Backends, EigExact, ::testing::ValuesIn(backends()), backend_test_name);
+
+void expect_refused(std::vector<std::string> const& arguments, std::string const& message) {
+  test::expect_refused("blockspan-eig", arguments, message);
+}
+
+std::int64_t below(std::vector<double> const& values, double place) {
+  return std::count_if(values.begin(), values.end(), [&](double value) { return value < place; });
+}
+
+TEST_P(EigExact, FindsAndProvesThePairsNearAShift) {
+  auto const found = run({"laplace7:8x8x8", "--near", "2.5", "--pairs", "5"});
+  EXPECT_EQ(found.outcome.status, 0) << found.outcome.err;
+  auto const& report = found.report;
+  EXPECT_EQ(report["exact"]["proof"], "proved");
+  auto const spectrum = grid7_spectrum(8);
+  double const from = report["exact"]["from"], to = report["exact"]["to"];
+  EXPECT_EQ(report["exact"]["counted"], below(spectrum, to) - below(spectrum, from));
+  auto const values = numbers(report["eigenvalues"]);
+  ASSERT_EQ(values.size(), 5u);
+  for (double const value : values) {
+    double least = 1;
+    for (double const truth : spectrum) least = std::min(least, std::abs(value - truth));
+    EXPECT_LE(least, 1e-13);
+  }
+  EXPECT_NE(found.outcome.out.find("All 5 pairs converged; none is missing: ("), std::string::npos)
+      << found.outcome.out;
+  EXPECT_NE(found.outcome.out.find("counted at both ends"), std::string::npos);
+}
+
+TEST_P(EigExact, FindsAllOfAnIntervalAndWritesThem) {
+  TemporaryFolder const folder;
+  auto const path = folder / "x.mtx";
+  auto const found =
+      run({"laplace7:8x8x8", "--interval", "3.1,3.5", "--slice", "20", "--vectors", path});
+  EXPECT_EQ(found.outcome.status, 0) << found.outcome.err;
+  auto const spectrum = grid7_spectrum(8);
+  auto const number = below(spectrum, 3.5) - below(spectrum, 3.1);
+  EXPECT_EQ(found.report["exact"]["found"], number);
+  EXPECT_EQ(found.report["exact"]["proof"], "proved");
+  EXPECT_EQ(numbers(found.report["eigenvalues"]).size(), static_cast<std::size_t>(number));
+  for (double const error : numbers(found.report["residuals"])) EXPECT_LE(error, 1e-11);
+  EXPECT_NE(read_text(path).find("512 " + std::to_string(number)), std::string::npos);
+}
+
+TEST_P(EigExact, CountsWithoutVectors) {
+  auto const spectrum = grid7_spectrum(8);
+  for (auto const& [interval, number] :
+       {std::pair<std::string, std::int64_t>("-inf,3.1", below(spectrum, 3.1)),
+        {"3.1,inf", 512 - below(spectrum, 3.1)},
+        {"20,30", 0}}) {
+    auto const found = run({"laplace7:8x8x8", "--count=" + interval});
+    EXPECT_EQ(found.outcome.status, 0);
+    EXPECT_EQ(found.report["exact"]["number"], number) << interval;
+    EXPECT_TRUE(found.report["exact"]["trusted"]);
+    EXPECT_NE(found.outcome.out.find(") holds " + std::to_string(number) + " eigenvalue"),
+              std::string::npos)
+        << found.outcome.out;
+  }
+}
+
+TEST_P(EigExact, SolvesBucklingPencils) {
+  // a column of springs under its own weight: any pencil of these two will do
+  auto const found =
+      run({"laplace5:9x9", "--mass", "laplace5:9x9", "--near", "2", "--buckling", "--pairs", "2"});
+  EXPECT_EQ(found.outcome.status, 0) << found.outcome.out << found.outcome.err;
+  for (double const value : numbers(found.report["eigenvalues"])) EXPECT_NEAR(value, 1, 1e-12);
+}
+
+TEST(EigExactUsage, RefusesWhatHasNoMeaning) {
+  std::string const small = "laplace7:4x4x4";
+  expect_refused({small, "--interval", "5,3"}, "--interval: the interval from 5 to 3 is empty");
+  expect_refused({small, "--interval", "3"},
+                 "--interval: \"3\" is not an interval A,B, as in 1e3,2e3 or -inf,5");
+  expect_refused({small, "--near", "x"}, "--near: 'x' is not a number (see --help)");
+  expect_refused({small, "--near", "inf"}, "--near: inf is not a number");
+  expect_refused({small, "--buckling"}, "--buckling: goes with --near, --interval or --count");
+  expect_refused({small, "--near", "1", "--buckling"},
+                 "--buckling: needs the geometric stiffness, --mass");
+  expect_refused({small, "--mass", small, "--interval=-1,1", "--buckling"},
+                 "--interval: the loads of --buckling are sought on one side of zero");
+  expect_refused({small, "--near", "1", "--which", "largest"},
+                 "--which excludes --near (see --help)");
+}
+
+TEST(EigExactUsage, SaysWhatIsMissing) {
+  if (apps::has_direct) GTEST_SKIP() << "this build has the component direct";
+  expect_refused({"laplace7:4x4x4", "--near", "1"},
+                 "--near: " + apps::left_out("direct", "install libmumps-seq-dev and "));
+}
+
+}  // namespace
+}  // namespace blockspan::test
