@@ -52,8 +52,11 @@ class Lanczos {
     z_ = pencil.new_pair("step", block_);
     t_ = solvers::small_matrix<Scalar>(most_ + block_, most_ + block_);
     Kokkos::deep_copy(t_, Scalar(0));
-    for (auto const& [to, from] : {std::pair(v_.x, locked.x), std::pair(v_.mx, locked.mx)})
+    auto const copy = [&](auto const& to, auto const& from) {
       if (locked_ > 0) Kokkos::deep_copy(pencil.exec, blocks::column_range(to, 0, locked_), from);
+    };
+    copy(v_.x, locked.x);
+    copy(v_.mx, locked.mx);
   }
 
   RunEnd run() {
