@@ -56,8 +56,10 @@ void add_solver(CLI::App& app, EigCommand& command) {
   app.add_option("--max-iterations", command.max_iterations, "Iteration limit")
       ->check(at_least_one());
   app.add_option("--seed", command.seed, "Of the random start");
-  app.add_flag("--certify", command.certify,
-               "Intervals that hold the eigenvalues, from residuals and gaps");
+  app.add_flag(
+      "--certify", command.certify,
+      "Intervals that hold the eigenvalues, from residuals and gaps; of the smallest pairs "
+      "also a count that says whether one is missing (component direct)");
 }
 
 /// Two numbers with a comma between them.

@@ -118,6 +118,31 @@ std::string count_in_words(EigenCount const& count) {
          plural(count.number, "eigenvalue") + " (pivots certain to " + formatted("%.0e", rho) + ")";
 }
 
+double place_above(EigResult const& result, double next) {
+  double const last = result.solver.eigenvalues.back(), bound = result.solver.error_bounds.back();
+  double const least = std::max(2 * bound, 1e-8 * std::abs(last));
+  double const half = (next - last) / 2;
+  return last + (std::isfinite(half) && half > least ? half : least);
+}
+
+void judge_count(EigResult& result, double place, double next) {
+  auto const& count = *result.count;
+  auto const found = static_cast<std::int64_t>(result.solver.eigenvalues.size());
+  if (!count.trusted) {
+    result.notes.push_back("whether a pair is missing is not known: " + count.trouble);
+  } else if (count.number == found) {
+    result.notes.push_back("none is missing: " + count_in_words(count));
+  } else if (count.number > found && next <= place) {
+    result.notes.push_back(count_in_words(count) + ", of which " + grouped(found) +
+                           " were asked for: the last is one of several that are equal");
+  } else {
+    result.solver.status = count.number > found ? Status::missing_pairs : Status::not_converged;
+    result.converged = false;
+    result.notes.push_back(count_in_words(count) + ", but " + plural(found, "pair") +
+                           (found == 1 ? " was found" : " were found"));
+  }
+}
+
 void print_exact(std::ostream& out, EigCommand const& command, EigResult const& result) {
   if (result.count) out << count_in_words(*result.count) << "\n";
   if (result.exact) {

@@ -22,6 +22,13 @@ void take_exact_pairs(EigResult& result);
 std::string proof_in_words(EigCommand const& command, ExactReport const& report);
 std::string count_in_words(EigenCount const& count);
 
+/// A place above the last pair of a certified solve, below the next one where that is known.
+double place_above(EigResult const& result, double next);
+
+/// Says what a count of all below `place` means for the pairs found, and takes success back where
+/// it says that one is missing.
+void judge_count(EigResult& result, double place, double next);
+
 void print_exact(std::ostream& out, EigCommand const& command, EigResult const& result);
 
 /// Null where nothing of the kind was asked for.

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <limits>
+#include <string>
 #include <utility>
 
 #include "blockspan-eig/exact.hpp"
@@ -50,6 +52,25 @@ Block<Scalar, Exec> solve_exact(Exec const& exec, EigCommand const& command, Mat
     result.notes.insert(result.notes.end(), notes.begin(), notes.end());
   }
   return X;
+}
+
+/// Counts what lies below the last pair of a certified solve for the smallest ones, by
+/// factorizations.
+template <class Exec, class Matrix>
+void certify_count(Exec const& exec, EigCommand const& command, Matrix const& A, Matrix const* M,
+                   double next, EigResult& result) {
+  bool const asked = command.certify && command.which == "smallest" && command.constraints.empty();
+  if constexpr (has_direct) {
+    if (!asked || !result.converged || result.solver.eigenvalues.empty()) return;
+    double const place = place_above(result, next);
+    try {
+      result.count = count_eigenvalues(exec, A, M, -std::numeric_limits<double>::infinity(), place);
+      judge_count(result, place, next);
+    } catch (Error const& error) {
+      result.notes.push_back(std::string("whether a pair is missing was not counted: ") +
+                             error.what());
+    }
+  }
 }
 
 }  // namespace blockspan::apps

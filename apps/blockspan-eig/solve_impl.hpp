@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -275,6 +276,12 @@ EigResult solve(Exec const& exec, EigCommand const& command, ProgressLine& progr
   describe_run(exec, *problem.A, setup.product, setup.T, result.block, command.machine.partition,
                result);
   judge(result, command, observer);
+  if (ranks.size() == 1) {
+    if (command.certify) progress.stage("counting");
+    double const seen = observer.next_eigenvalue();
+    certify_count(exec, command, problem.A->whole(), problem.M ? &problem.M->whole() : nullptr,
+                  std::isfinite(seen) ? seen : result.solver.next_eigenvalue, result);
+  }
   return result;
 }
 

@@ -105,7 +105,7 @@ void print_seconds(std::ostream& out, EigResult const& result) {
 
 void print_result(std::ostream& out, EigCommand const& command, EigResult const& result) {
   print_heading(out, command, result);
-  if (!result.count) print_pairs(out, result);
+  if (command.exact.kind != ExactRequest::Kind::count) print_pairs(out, result);
   if (command.exact) {
     print_exact(out, command, result);
     out << std::flush;

@@ -90,6 +90,17 @@ TEST_P(EigExact, SolvesBucklingPencils) {
   for (double const value : numbers(found.report["eigenvalues"])) EXPECT_NEAR(value, 1, 1e-12);
 }
 
+// Four of a cube's lowest: a single one and three of equal value; the fifth and sixth are equal.
+TEST_P(EigExact, CertifiesByACount) {
+  for (auto const& [pairs, words] : {std::pair<std::string, std::string>("4", "none is missing: ("),
+                                     {"5", "the last is one of several that are equal"}}) {
+    auto const found = run({"laplace7:8x8x8", "--pairs", pairs, "--certify"});
+    EXPECT_EQ(found.outcome.status, 0) << found.outcome.out;
+    EXPECT_NE(found.outcome.out.find(words), std::string::npos) << found.outcome.out;
+    EXPECT_EQ(found.report["exact"]["number"], pairs == "4" ? 4 : 7);
+  }
+}
+
 TEST(EigExactUsage, RefusesWhatHasNoMeaning) {
   std::string const small = "laplace7:4x4x4";
   expect_refused({small, "--interval", "5,3"}, "--interval: the interval from 5 to 3 is empty");

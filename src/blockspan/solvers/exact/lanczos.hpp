@@ -52,11 +52,10 @@ class Lanczos {
     z_ = pencil.new_pair("step", block_);
     t_ = solvers::small_matrix<Scalar>(most_ + block_, most_ + block_);
     Kokkos::deep_copy(t_, Scalar(0));
-    auto const copy = [&](auto const& to, auto const& from) {
-      if (locked_ > 0) Kokkos::deep_copy(pencil.exec, blocks::column_range(to, 0, locked_), from);
-    };
-    copy(v_.x, locked.x);
-    copy(v_.mx, locked.mx);
+    if (locked_ == 0) return;
+    Kokkos::deep_copy(pencil.exec, blocks::column_range(v_.x, 0, locked_), locked.x);
+    if (pencil.generalized())
+      Kokkos::deep_copy(pencil.exec, blocks::column_range(v_.mx, 0, locked_), locked.mx);
   }
 
   RunEnd run() {
