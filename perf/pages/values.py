@@ -5,8 +5,9 @@ study); note:A.B (a member of its entry); floor, gather (ms), intensity (flop a 
 traffic), roof (GFLOP/s of that at the speed of a copy); rule (row_split or merge).
 
 Of a contender, MEASURE:WHO: ms, min, max, mean, spread, setup (ms), total (of both), setup_products,
-gflops, gbytes, error, over_floor, share (of the floor in the time), over_gather, ran (the kernel), who (its id). WHO is an id, `rule` (the
-id that the rule names), or a family or the beginning of ids, of which the fastest right one counts.
+gflops, gbytes, error, over_floor, over_gather, share (of the floor in the time), ran (the kernel), who
+(its id). WHO is an id, `rule` (the id that the rule names), or a family or the beginning of ids, of which
+the fastest right one counts.
 
 speedup:WHO:PEER: how often WHO runs while PEER runs once, total_speedup:WHO:PEER with the setups of
 both. Where one of them has no right result there is none, and the cell says who is to blame.

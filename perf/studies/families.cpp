@@ -26,7 +26,7 @@ std::vector<Family> families_of(bool quick) {
           {"queues:26"},
           {"wells:50:2,40,5000"},
           {"lognormal:4096x4096:490:0.6", true},
-          {"circuit:300000:3,20,5000"},
+          {"circuit:300000:6,20,5000"},
           {"attachment:200000:8"},
           {"saddle:300000:100000"},
           {"p1:54", true},

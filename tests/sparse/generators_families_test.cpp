@@ -269,8 +269,10 @@ TYPED_TEST(FamilyGenerators, MakeTheSameRowsByThemselves) {
       continue;
     }
     auto const A = generated<TypeParam>(text);
-    for (auto const& [first, last] : std::vector<std::pair<std::int64_t, std::int64_t>>{
-             {0, 7}, {7, A.rows}, {A.rows / 2, A.rows / 2}}) {
+    std::pair<std::int64_t, std::int64_t> const ranges[] = {
+        {0, 7}, {7, A.rows}, {A.rows / 2, A.rows / 2}};
+    for (auto const& range : ranges) {
+      std::int64_t const first = range.first, last = range.second;
       auto const part = generate_rows<double>(TypeParam(), spec, first, last);
       auto const row_map = host_vector(part.graph.row_map);
       ASSERT_EQ(std::int64_t(row_map.size()), last - first + 1) << text;
