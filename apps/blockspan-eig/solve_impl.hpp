@@ -179,13 +179,13 @@ void iterate(Exec const& exec, EigCommand const& command, EigProblem<Scalar, Exe
     bool const goes_on = observer(now);
     auto const& errors = now.backward_errors;
     auto const count = std::min(errors.size(), static_cast<std::size_t>(now.wanted));
-    return !late.due(std::span(errors.data(), count), T.late_setup) && goes_on;
+    return !late.due(std::span(errors.data(), count), now.iteration, T) && goes_on;
   };
   result.solver = run(exec, command, problem, setup);
   lap();
   if (ranks.any(late.late()) && result.solver.status == Status::stopped_by_monitor &&
       !ranks.any(InterruptGuard::interrupted())) {
-    switch_late(exec, setup.choice, problem.A, result.solver.iterations, T);
+    switch_late(exec, setup.choice, problem.A, result.solver.iterations, late.left(), T);
     result.seconds.setup += lap();
     options.preconditioner = T.op.get();
     options.guess_columns = static_cast<int>(setup.X.extent(1));

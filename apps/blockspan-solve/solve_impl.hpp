@@ -235,9 +235,7 @@ void iterate(Exec const& exec, SolveCommand const& command, ProgressLine& progre
   LateSwitch late(command.tolerance);
   options.monitor = [&](CgProgress<double> const& now) {
     progress.iteration(now.iteration, now.converged, now.residuals, command.tolerance);
-    return !late.due(now.residuals, M.late_setup) &&
-           !late.due(now.residuals, now.iteration, M.late_iterations) &&
-           !InterruptGuard::interrupted();
+    return !late.due(now.residuals, now.iteration, M) && !InterruptGuard::interrupted();
   };
   result.solver = solve_spd(exec, *setup.product.op, system.B, system.X, options);
   lap();
@@ -249,7 +247,7 @@ void iterate(Exec const& exec, SolveCommand const& command, ProgressLine& progre
     lap();
   };
   if (ranks.any(late.late()) && !ranks.any(InterruptGuard::interrupted())) {
-    switch_late(exec, setup.choice, system.A, result.solver.iterations, M);
+    switch_late(exec, setup.choice, system.A, result.solver.iterations, late.left(), M);
     go_on();
   }
   if (blames_preconditioner(result.solver) && M.mend && M.mend(M)) go_on();

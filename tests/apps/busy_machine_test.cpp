@@ -10,6 +10,7 @@
 
 #include "apps/backends.hpp"
 #include "apps/process.hpp"
+#include "apps/report_run.hpp"
 #include "common/machine/threads.hpp"
 #include "support/files.hpp"
 #include <sched.h>
@@ -95,6 +96,22 @@ TEST(BusyMachine, ASolveBesideBusyLoopsTakesItsShareOfTime) {
   for (auto const& [loops, bound] : {std::pair(2, 8.0), std::pair(4, 15.0)}) {
     BusyLoops const others(loops);
     EXPECT_LT(solves(3)[1], bound * alone) << "with " << loops << " busy loops";
+  }
+}
+
+/// Jacobi, multigrid after some iterations of it, and multigrid at once: what is counted decides.
+TEST(BusyMachine, AutomaticTakesTheSameWayBesideBusyLoops) {
+  for (auto const& [app, spec] :
+       {std::pair<std::string, std::string>("blockspan-solve", "laplace7:28"),
+        {"blockspan-solve", "laplace5:200"},
+        {"blockspan-eig", "laplace5:230"}}) {
+    auto const way = [&, app = app, spec = spec] {
+      auto const report = run_with_report(app, {spec, "--preconditioner", "automatic"}).report;
+      return report["preconditioner"].dump() + report["iterations"].dump() + report["notes"].dump();
+    };
+    std::string const alone = way();
+    BusyLoops const others(2);
+    EXPECT_EQ(way(), alone) << spec;
   }
 }
 

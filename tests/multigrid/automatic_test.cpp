@@ -31,11 +31,32 @@ TEST(MultigridAutomatic, IsAtOnceForManyEigenpairsAndLateForTheRest) {
   EXPECT_EQ(advise_multigrid(1000000, SolveKind::system, 1e9).when, When::late);
 }
 
-TEST(MultigridAutomatic, SwitchesWhenTheSetupIsPaidForAndHalfTheDigitsAreMissing) {
-  EXPECT_TRUE(is_time_to_switch(1, 1, 1.1e-4, 1e-8));
-  EXPECT_FALSE(is_time_to_switch(1, 1, 0.9e-4, 1e-8));
-  EXPECT_FALSE(is_time_to_switch(0.9, 1, 1, 1e-8));
-  EXPECT_FALSE(is_time_to_switch(1e9, std::numeric_limits<double>::infinity(), 1, 1e-8));
+TEST(MultigridAutomatic, SwitchesWhereThePaceLeavesMoreThanASetup) {
+  // a quarter of the digits in 100 iterations: 300 are left
+  EXPECT_DOUBLE_EQ(iterations_left(100, 1e-2, 1e-8), 300);
+  EXPECT_EQ(iterations_left(100, 1e-9, 1e-8), 0);
+  EXPECT_EQ(iterations_left(100, 1, 1e-8), std::numeric_limits<double>::infinity());
+  EXPECT_TRUE(is_time_to_switch(100, 299, 1e-2, 1e-8));
+  EXPECT_FALSE(is_time_to_switch(100, 301, 1e-2, 1e-8));
+  EXPECT_FALSE(is_time_to_switch(100, 801, 1, 1e-8)) << "too early to say";
+  EXPECT_TRUE(is_time_to_switch(101, 801, 1, 1e-8));
+}
+
+TEST(MultigridAutomatic, CountsASetupInIterationsOfAllColumns) {
+  EXPECT_EQ(multigrid_setup_iterations(1), 251);
+  EXPECT_EQ(multigrid_setup_iterations(4), 126);
+  EXPECT_GT(multigrid_setup_iterations(10000), 0);
+}
+
+TEST(MultigridAutomatic, TakesAWeakHierarchyForManyIterationsOnly) {
+  MultigridReport report;
+  report.status = MultigridStatus::weak;
+  report.products = 5;
+  report.predicted_iterations = 40;
+  EXPECT_TRUE(weak_multigrid_pays(report, 161));  // 40 x 6 products for 1.5 x 161
+  EXPECT_FALSE(weak_multigrid_pays(report, 159));
+  report.status = MultigridStatus::no_coarsening;
+  EXPECT_FALSE(weak_multigrid_pays(report, 1e9));
 }
 
 }  // namespace

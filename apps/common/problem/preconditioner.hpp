@@ -19,7 +19,7 @@ template <class Scalar, class Exec>
 void take_over(Preconditioner<Scalar, Exec> late, int iterations, Preconditioner<Scalar, Exec>& M,
                std::string const& name = "multigrid") {
   auto const after = " after " + std::to_string(iterations) + " iterations with " + M.op->name();
-  M.late_setup = std::numeric_limits<double>::infinity();
+  M.late_setup = std::numeric_limits<int>::max();
   M.late_iterations = std::numeric_limits<int>::max();
   M.notes = late.notes;
   M.notes.push_back(name + (late.op ? " took over" : " was tried") + after);
@@ -29,19 +29,6 @@ void take_over(Preconditioner<Scalar, Exec> late, int iterations, Preconditioner
   M.mend = late.mend;
 }
 
-/// Seconds of a product with one column.
-template <class Scalar, class Exec>
-double seconds_of_product(Exec const& exec, LinearOperator<Scalar, Exec> const& A) {
-  auto const x = allocate_zeros<Block<Scalar, Exec>>(exec, "Blockspan::automatic", A.rows(), 1),
-             y = allocate_zeros<Block<Scalar, Exec>>(exec, "Blockspan::automatic", A.rows(), 1);
-  A.apply(exec, x, y);
-  exec.fence("Blockspan::automatic");
-  Kokkos::Timer timer;
-  A.apply(exec, x, y);
-  exec.fence("Blockspan::automatic");
-  return timer.seconds();
-}
-
 /// What `automatic` starts with where multigrid is not advised at once, or not good: jacobi for
 /// systems, chebyshev for eigenpairs. late: what may follow.
 template <class Scalar, class Exec>
@@ -49,16 +36,14 @@ Preconditioner<Scalar, Exec> make_plain(Exec const& exec, DistributedMatrix<Scal
                                         LinearOperator<Scalar, Exec> const& product,
                                         ChebyshevSetup<Scalar, Exec> const& setup,
                                         ChebyshevOptions const& options, Definiteness definiteness,
-                                        MultigridAdvice::When late) {
+                                        MultigridAdvice::When late, int columns) {
   using When = MultigridAdvice::When;
   bool const system = definiteness == Definiteness::positive;
   auto result = make_jacobi<Scalar>(exec, A, definiteness);
   if (!system)
     result.op =
         std::make_unique<ChebyshevPreconditioner<Scalar, Exec>>(chebyshev(product, setup, options));
-  if (late == When::late)
-    result.late_setup =
-        ranks_of_rows(A).largest(multigrid_setup_products * seconds_of_product(exec, product));
+  if (late == When::late) result.late_setup = multigrid_setup_iterations(columns);
   // Without rounding errors conjugate gradients end after one step a row: where
   // they are not even half way then, the matrix is too ill-conditioned for them.
   if (late == When::never && system && on_one_rank(A))
@@ -93,7 +78,8 @@ Preconditioner<Scalar, Exec> make_automatic(
     }
     notes = result.notes;
   }
-  auto result = make_plain(exec, *A, product, setup, options, definiteness, advice.when);
+  auto result =
+      make_plain(exec, *A, product, setup, options, definiteness, advice.when, choice.columns);
   result.notes = notes;
   return result;
 }
@@ -103,7 +89,7 @@ Preconditioner<Scalar, Exec> make_automatic(
 template <class Scalar, class Exec>
 Preconditioner<Scalar, Exec> make_late(
     Exec const& exec, std::shared_ptr<DistributedMatrix<Scalar, Exec> const> const& A,
-    PreconditionerChoice const& choice) {
+    PreconditionerChoice const& choice, double left) {
   if constexpr (has_direct) {
     try {
       return make_direct<Scalar, Exec>(exec, *A, nullptr, Definiteness::positive);
@@ -111,7 +97,7 @@ Preconditioner<Scalar, Exec> make_late(
       return {nullptr, {without_cpp_names(error.what())}};
     }
   }
-  return make_good_multigrid<Scalar>(exec, A, choice);
+  return make_good_multigrid<Scalar>(exec, A, choice, left);
 }
 
 /// Throws Error, on all ranks, for what several of them do not have.
@@ -132,16 +118,17 @@ void require_on_ranks(PreconditionerChoice const& choice) {
 }  // namespace detail
 
 /// What `automatic` said might follow: if it is good, it replaces M, and the reason is noted. A:
-/// the matrix of M. All ranks together. Waits for the instance.
+/// the matrix of M; left: iterations that M would still take. All ranks together. Waits for the
+/// instance.
 template <class Scalar, class Exec>
 void switch_late(Exec const& exec, PreconditionerChoice const& choice,
                  std::shared_ptr<DistributedMatrix<Scalar, Exec> const> const& A, int iterations,
-                 Preconditioner<Scalar, Exec>& M) {
+                 double left, Preconditioner<Scalar, Exec>& M) {
   if (M.late_iterations < std::numeric_limits<int>::max())
-    detail::take_over(detail::make_late<Scalar>(exec, A, choice), iterations, M,
+    detail::take_over(detail::make_late<Scalar>(exec, A, choice, left), iterations, M,
                       has_direct ? "direct" : "multigrid");
   else
-    detail::take_over(detail::make_good_multigrid<Scalar>(exec, A, choice), iterations, M);
+    detail::take_over(detail::make_good_multigrid<Scalar>(exec, A, choice, left), iterations, M);
 }
 
 /// The preconditioner of A. product: A as an operator, which chebyshev keeps by reference; mass: of

@@ -96,15 +96,17 @@ Preconditioner<Scalar, Exec> make_multigrid(
   return {};
 }
 
-/// Multigrid that finds itself good; otherwise none, and the reason among the notes.
+/// Multigrid that finds itself good, or better than the iterations that are `left` of another
+/// method; otherwise none, and the reason among the notes.
 template <class Scalar, class Exec>
 Preconditioner<Scalar, Exec> make_good_multigrid(
     Exec const& exec, std::shared_ptr<DistributedMatrix<Scalar, Exec> const> const& A,
-    PreconditionerChoice choice) {
+    PreconditionerChoice choice, double left = 0) {
   choice.degree = 2;
   auto result = make_multigrid<Scalar>(exec, A, choice, Definiteness::any);
   auto const status = result.levels ? result.levels->status : MultigridStatus::indefinite;
   if (status == MultigridStatus::good || status == MultigridStatus::fair) return result;
+  if (result.levels && weak_multigrid_pays(*result.levels, left)) return result;
   if (result.levels)
     result.notes = {"multigrid is " + std::string(to_string(status)) + ": " +
                     result.levels->message};

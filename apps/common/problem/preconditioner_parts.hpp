@@ -34,37 +34,36 @@ struct Preconditioner {
   std::unique_ptr<LinearOperator<Scalar, Exec>> op;  ///< null: none
   std::vector<std::string> notes;
   std::optional<MultigridReport> levels = {};
-  /// automatic: multigrid may follow, with a setup of about this many seconds; infinite: it will
-  /// not.
-  double late_setup = std::numeric_limits<double>::infinity();
+  /// automatic: multigrid may follow, whose setup is worth so many iterations.
+  int late_setup = std::numeric_limits<int>::max();
   /// automatic: factors may follow, after so many iterations.
   int late_iterations = std::numeric_limits<int>::max();
   /// What helps where a solver finds it not positive definite; empty, or false: nothing.
   std::function<bool(Preconditioner&)> mend = {};
 };
 
-/// Watches a solve for the moment to change over to multigrid or factors.
+/// Watches a solve for the moment to change over to multigrid or factors. By counts and errors
+/// alone, so that all ranks see the same, and every run.
 class LateSwitch {
  public:
   explicit LateSwitch(double tolerance) : tolerance_(tolerance) {}
-  /// errors: those that have to fall below the tolerance. late_setup: of the Preconditioner.
-  bool due(std::span<double const> errors, double late_setup) {
-    late_ = !errors.empty() &&
-            is_time_to_switch(timer_.seconds(), late_setup,
-                              *std::max_element(errors.begin(), errors.end()), tolerance_);
-    return late_;
+  /// errors: those that have to fall below the tolerance, of one at the start. M: what solves.
+  template <class Scalar, class Exec>
+  bool due(std::span<double const> errors, int iteration, Preconditioner<Scalar, Exec> const& M) {
+    if (errors.empty()) return late_ = false;
+    double const error = *std::max_element(errors.begin(), errors.end());
+    left_ = iterations_left(iteration, error, tolerance_);
+    bool const for_levels = M.late_setup < std::numeric_limits<int>::max() &&
+                            is_time_to_switch(iteration, M.late_setup, error, tolerance_);
+    bool const for_factors = iteration >= M.late_iterations && error > std::sqrt(tolerance_);
+    return late_ = for_levels || for_factors;
   }
-  /// The same for factors, by the number of iterations.
-  bool due(std::span<double const> errors, int iteration, int late_iterations) {
-    if (iteration < late_iterations) return late_;
-    return due(errors, 0.0);
-  }
-  bool late() const { return late_; }  ///< what due() said last
+  bool late() const { return late_; }    ///< what due() said last
+  double left() const { return left_; }  ///< iterations at the pace it saw
 
  private:
-  double tolerance_;
+  double tolerance_, left_ = 0;
   bool late_ = false;
-  Kokkos::Timer timer_;
 };
 
 /// What a matrix must be for the problem at hand.

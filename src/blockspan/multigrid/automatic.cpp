@@ -1,4 +1,5 @@
 #include <cmath>
+#include <limits>
 #include <sstream>
 
 #include <blockspan/multigrid/automatic.hpp>
@@ -26,8 +27,26 @@ MultigridAdvice advise_multigrid(std::int64_t rows, SolveKind kind, double condi
   return {When::late, "multigrid follows if it takes long"};
 }
 
-bool is_time_to_switch(double seconds, double setup_seconds, double error, double tolerance) {
-  return seconds >= setup_seconds && error > std::sqrt(tolerance);
+int multigrid_setup_iterations(int columns) {
+  // a column more costs a third of the first
+  return static_cast<int>(250 / (1 + (columns - 1) / 3.0)) + 1;
+}
+
+double iterations_left(int iterations, double error, double tolerance) {
+  if (error <= tolerance) return 0;
+  if (!(error < 1) || !(tolerance > 0)) return std::numeric_limits<double>::infinity();
+  return iterations * (std::log(tolerance) / std::log(error) - 1);
+}
+
+bool is_time_to_switch(int iterations, int setup_iterations, double error, double tolerance) {
+  return 8.0 * iterations >= setup_iterations &&
+         iterations_left(iterations, error, tolerance) > setup_iterations;
+}
+
+bool weak_multigrid_pays(MultigridReport const& report, double left) {
+  constexpr double products_of_iteration = 1.5;
+  return report.status == MultigridStatus::weak && report.predicted_iterations > 0 &&
+         report.predicted_iterations * (1 + report.products) < products_of_iteration * left;
 }
 
 }  // namespace blockspan

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <string>
 
+#include <blockspan/multigrid/options.hpp>
+
 namespace blockspan {
 
 /// What a preconditioner is for.
@@ -27,14 +29,23 @@ struct MultigridAdvice {
 /// good, only its probe can tell.
 MultigridAdvice advise_multigrid(std::int64_t rows, SolveKind kind, double condition);
 
-/// The time of a setup, in products of the matrix with one column. One H200: laplace7:100 1250,
-/// laplace27:80 630, elasticity:44 with rigid bodies 1290; hosts were not measured.
-inline constexpr double multigrid_setup_products = 1000;
+/// The work of a setup, in iterations of `columns` columns of the method that it would take over
+/// from: 250 of one column, and each more costs a third of the first. Counted, not timed: the same
+/// problem takes the same way on any load.
+int multigrid_setup_iterations(int columns);
 
-/// After `seconds`, with the error at `error` of its start: the solve has taken as long as a setup
-/// would, and more than half of the digits of `tolerance` are still to go. To switch then, and go
-/// on from what was reached, costs at most about twice what the better of the two methods would
-/// have.
-bool is_time_to_switch(double seconds, double setup_seconds, double error, double tolerance);
+/// How many iterations are left until `tolerance`, at the pace of those so far that have brought
+/// the error from one to `error`; infinite where it has not fallen.
+double iterations_left(int iterations, double error, double tolerance);
+
+/// At an eighth of a setup's work, and from there on: at the pace so far the solve would still take
+/// more than a setup. To switch then, and go on from what was reached, costs at most an eighth of a
+/// setup more than to have known, where the pace lasts.
+bool is_time_to_switch(int iterations, int setup_iterations, double error, double tolerance);
+
+/// Whether a hierarchy that its probe calls weak is still worth its iterations, where `left` of the
+/// present method remain, a product and its vectors each. Both counts are hopeful: eight steps show
+/// a fifth to all of what a weak hierarchy takes, a pace little of the plateau that may follow.
+bool weak_multigrid_pays(MultigridReport const& report, double left);
 
 }  // namespace blockspan
