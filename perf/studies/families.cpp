@@ -24,7 +24,7 @@ std::vector<Family> families_of(bool quick) {
   return {{"star:64:4", true},
           {"spins:19"},
           {"queues:26"},
-          {"wells:50:2,40,5000"},
+          {"wells:50:2,40,900"},
           {"lognormal:4096x4096:490:0.6", true},
           {"circuit:300000:6,20,5000"},
           {"attachment:200000:8"},
