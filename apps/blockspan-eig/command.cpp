@@ -108,7 +108,7 @@ void add_exact(CLI::App& app, EigCommand& command) {
   app.add_flag("--buckling", exact.buckling,
                "With those three: A is positive definite, and --mass is any geometric stiffness; "
                "nearest is meant in 1 / lambda");
-  app.add_option("--slice", exact.slice, "The most pairs of --interval found at one shift")
+  app.add_option("--slice", exact.slice, "Pairs of --interval found at one shift, about")
       ->check(at_least_one());
 }
 

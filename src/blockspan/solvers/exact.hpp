@@ -64,7 +64,7 @@ struct ExactOptions {
   double tolerance = 1e-11;  ///< residual of a pair of (K - sigma M)^-1 M over its eigenvalue
   int block = 0;             ///< columns solved together; 0: 8
   int basis = 0;             ///< columns of the basis; 0: 2 pairs + 7 blocks
-  int slice = 128;           ///< the most pairs of an interval found at one shift
+  int slice = 128;           ///< pairs of an interval found at one shift, about
   bool count = true;         ///< count what was found (eigenpairs_near)
   Spectral form = Spectral::normal;
   std::int64_t memory_limit = 0;  ///< the most bytes of the factors; 0: what is free

@@ -52,6 +52,12 @@ class Interval {
   };
   static constexpr int most_tries = 4;
 
+  /// How many of those missing a run looks for: a slice, or all where a second run would find few.
+  std::int64_t one_run(std::int64_t missing) const {
+    std::int64_t const slice = pencil_.options.slice;
+    return 2 * missing <= 3 * slice ? missing : slice;
+  }
+
   std::int64_t found_in(double from, double to) const {
     return std::count_if(found_.values.begin(), found_.values.end(),
                          [&](double value) { return from < value && value < to; });
@@ -113,7 +119,7 @@ class Interval {
     }
     double const slice = pencil_.options.slice;
     double const q = static_cast<double>(cell.missing);
-    if (q <= slice) return (from + to) / 2;
+    if (one_run(cell.missing) == cell.missing) return (from + to) / 2;
     double const step = reach_ > 0 && from > cell.from ? 0.9 * reach_ : slice / (2 * q) * width;
     return std::min(from + step, (from + to) / 2);
   }
@@ -123,7 +129,7 @@ class Interval {
     for (int again = 0; again < 16; ++again) {
       std::int64_t const need = marks_missing(cell);
       if (need <= 0) return true;
-      int const wanted = static_cast<int>(std::min<std::int64_t>(need, pencil_.options.slice));
+      int const wanted = static_cast<int>(one_run(need));
       std::vector<int> chosen;
       for (int j = 0; j < static_cast<int>(found_.size()); ++j)
         if (cell.holds(found_.values[j])) chosen.push_back(j);
