@@ -101,7 +101,7 @@ TYPED_TEST(MultigridSetup, KeepsNullVectorsInTheRangeOfTheProlongators) {
   Exec const exec;
   // nothing is left out of the first; half of the second
   for (auto const& [spec, theta] :
-       {std::pair<std::string, double>("laplace5:15", 0), {"aniso7:9:1,0.01,0.01", 0.15}}) {
+       {std::pair<std::string, double>("laplace5:15", 0), {"aniso7:9:1,0.015625,0.015625", 0.15}}) {
     auto const A = ungrounded<Scalar>(exec, spec);
     auto const M =
         multigrid(exec, A, MultigridOptions<Scalar, Exec>{.theta = theta, .coarse_rows = 5});

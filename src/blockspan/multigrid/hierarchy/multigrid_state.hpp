@@ -137,6 +137,7 @@ class MultigridState {
   /// The cycle over a hierarchy that is new, or has new values.
   void renew_cycle(Exec const& exec) {
     bool const first = !working_ && !single_;
+    if (first) mind_contrast(exec);
     bool const replaced = generation_ != levels->generation;
     generation_ = levels->generation;
     auto const& level = levels->levels[0];
@@ -159,6 +160,17 @@ class MultigridState {
     if (!first) working_->refresh(exec, *levels, 1);
   }
 
+  /// A cycle in single precision would lose what is small beside the largest coefficients.
+  void mind_contrast(Exec const& exec) {
+    if (!cycles_in_single(options) || report.levels.size() < 2) return;
+    double const here = contrast_of(exec, levels->levels[0].spectrum.factors);
+    if (!(space_.communicator().largest(here) > most_contrast)) return;
+    options.precision = MultigridPrecision::working;
+    report.notes.push_back(
+        "the cycle is in the working precision: diagonal entries differ by more than a factor of "
+        "1e7");
+  }
+
   /// With the matrix in double precision; solvers in single precision go without.
   void probe(Exec const& exec, Self const& self) {
     if constexpr (is_wide) {
@@ -171,6 +183,8 @@ class MultigridState {
       report.seconds = report.phases.sum();
     }
   }
+
+  static constexpr double most_contrast = 1e7;  ///< of the diagonal, for single precision
 
   std::string hint_;
   RowSpace space_;

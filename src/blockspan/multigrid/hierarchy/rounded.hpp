@@ -51,4 +51,22 @@ auto rounded_weights(Exec const& exec, Weights const& W, typename Weights::value
   }
 }
 
+/// Largest over smallest of the weights that are positive; one where there are none. Waits.
+template <class Exec, class Weights>
+double contrast_of(Exec const& exec, Weights const& W) {
+  Kokkos::MinMaxScalar<double> ends;
+  Kokkos::parallel_reduce(
+      "Blockspan::multigrid_contrast",
+      Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(
+          exec, 0, static_cast<std::int64_t>(W.extent(0))),
+      KOKKOS_LAMBDA(std::int64_t i, Kokkos::MinMaxScalar<double> & most) {
+        double const w = static_cast<double>(W(i));
+        if (!(w > 0)) return;
+        if (w < most.min_val) most.min_val = w;
+        if (w > most.max_val) most.max_val = w;
+      },
+      Kokkos::MinMax<double>(ends));
+  return ends.max_val >= ends.min_val ? ends.max_val / ends.min_val : 1;
+}
+
 }  // namespace blockspan::levels
