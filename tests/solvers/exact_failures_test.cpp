@@ -156,6 +156,26 @@ TYPED_TEST(ExactFailures, SeesAnIndefiniteMass) {
   EXPECT_EQ(this->near(K, &M, 0.3, {.pairs = 4}).status, Status::mass_not_positive_definite);
 }
 
+TYPED_TEST(ExactFailures, SolvesTheSmallestAndTheEmptiest) {
+  auto const one = this->diagonal({3});
+  for (double const sigma : {0.0, 3.0}) {
+    auto const report = this->near(one, nullptr, sigma, {.pairs = 1});
+    EXPECT_EQ(report.proof, Proof::proved) << report.trouble;
+    EXPECT_NEAR(report.eigenvalues.at(0), 3, 1e-14);
+  }
+  auto const zero = this->banded(2, 0, [](std::int64_t, std::int64_t) { return 0.0; });
+  auto const report = this->near(zero, nullptr, 0, {.pairs = 2});
+  EXPECT_EQ(report.status, Status::converged) << report.trouble;
+  EXPECT_EQ(report.eigenvalues, std::vector<double>(2, 0.0));
+  auto const two = this->diagonal({3, -1});
+  auto const none = this->near(two, &zero, 0, {.pairs = 1});  // no eigenvalue is finite
+  EXPECT_TRUE(none.eigenvalues.empty());
+  EXPECT_EQ(count_eigenvalues(this->exec_, two, &zero, -5, 5).number, 0);
+  EXPECT_EQ(this->near(zero, &zero, 0, {.pairs = 1}).status, Status::singular_pencil);
+  EXPECT_THAT(message_of([&] { this->near(two, nullptr, 1e300, {.pairs = 1}); }),
+              HasSubstr("scale them"));
+}
+
 TYPED_TEST(ExactFailures, EndsAtLimits) {
   auto const K = generate<typename TypeParam::Scalar>(this->exec_, "laplace7:8x8x8");
   ExactOptions options{.pairs = 30};

@@ -109,6 +109,11 @@ class DirectPencil final : public PencilFactors {
     count.count = counts_.negative_pivots / k_.parts;
     count.null_pivots = (counts_.null_pivots + k_.parts - 1) / k_.parts;
     count.static_pivots = counts_.static_pivots;
+    if (counts_.singular) {  // no factors at all, as for a matrix of zeros
+      count.null_pivots = std::max<std::int64_t>(count.null_pivots, 1);
+      count.rho = std::numeric_limits<double>::infinity();
+      return count;
+    }
     count.rho = error_of_factors();
     count.trusted = counts_.null_pivots == 0 && counts_.static_pivots == 0 &&
                     counts_.negative_pivots % k_.parts == 0 && count.rho < 0.1;
@@ -117,6 +122,7 @@ class DirectPencil final : public PencilFactors {
 
   std::vector<std::int64_t> null_rows() const override {
     std::vector<std::int64_t> rows;
+    if (counts_.singular) return rows;
     for (int const row : factors_->null_rows(std::min(counts_.null_pivots, 64)))
       rows.push_back((row - 1) / k_.parts);
     return rows;

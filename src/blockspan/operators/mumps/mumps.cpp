@@ -36,8 +36,13 @@ blockspan_mumps_report call(DMUMPS_STRUC_C& state, Job job) {
   dmumps_c(&state);
   auto const* const info = state.infog;
   bool const factored = job != analyse;
-  return {info[0],  info[1], factored ? info[20] : info[15], count(factored ? info[28] : info[19]),
-          info[11], info[27], info[24]};
+  return {info[0],
+          info[1],
+          factored ? info[20] : info[15],
+          count(factored ? info[28] : info[19]),
+          info[11],
+          info[27],
+          info[24]};
 }
 
 /// Solves are many small products, which threads only delay.

@@ -30,8 +30,8 @@ std::vector<std::int64_t> common(std::vector<std::int64_t> const& a,
 PlacedCount trusted_count(operators::PencilFactors& factors, double shift, Move move,
                           double scale) {
   PlacedCount result;
-  double step = std::max({1e-10 * std::abs(shift), 1e-13 * scale, 1e-13 * factors.scaled_size(),
-                          std::numeric_limits<double>::min()});
+  double step = std::max({1e-10 * std::abs(shift), 1e-13 * scale, 1e-13 * factors.scaled_size()});
+  if (step == 0) step = 1e-13;  // a matrix of zeros
   for (int moves = 0; moves <= most_moves; ++moves) {
     double place = shift;
     if (moves > 0) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <blockspan/solvers/exact/interval.hpp>
+#include <blockspan/support/error.hpp>
 
 namespace blockspan::exact {
 
@@ -82,6 +83,16 @@ void exchange(Exec const& exec, ExactReport& report, Block<Scalar, Exec>& X) {
   }
 }
 
+/// Squares of what the inverse makes of a vector must be numbers. Throws Error.
+inline void require_range(operators::PencilFactors const& factors, double sigma) {
+  constexpr double most = 1e140;
+  double const m = factors.norm_m(), a = factors.norm_k() + std::abs(sigma) * m;
+  auto const fits = [](double size) { return size == 0 || (size < most && size > 1 / most); };
+  require(fits(m) && fits(a) && (a == 0 || fits(m / a)), "blockspan::exact",
+          "the matrix, its mass and the shift differ by more than double precision can square (",
+          factors.norm_k(), ", ", m, ", ", sigma, "): scale them");
+}
+
 template <class Scalar, class Exec>
 ExactReport near(Exec const& exec, LinearOperator<Scalar, Exec> const& K,
                  LinearOperator<Scalar, Exec> const* M, operators::PencilFactors& factors,
@@ -92,6 +103,7 @@ ExactReport near(Exec const& exec, LinearOperator<Scalar, Exec> const& K,
       "blockspan::eigenpairs_near", "X is ", X.extent(0), " x ", X.extent(1), " for ",
       options.pairs, " pairs of ", K.rows(), " rows");
   bool const exchanged = options.form == Spectral::buckling;
+  require_range(factors, exchanged ? 1 / sigma : sigma);
   ExactReport report;
   auto out = X;
   {
@@ -114,6 +126,8 @@ ExactReport inside(Exec const& exec, LinearOperator<Scalar, Exec> const& K,
                    LinearOperator<Scalar, Exec> const* M, operators::PencilFactors& factors,
                    double a, double b, Block<Scalar, Exec>& X, ExactOptions const& options) {
   bool const exchanged = options.form == Spectral::buckling;
+  for (double const end : {a, b})
+    require_range(factors, !std::isfinite(end) ? 0 : exchanged ? 1 / end : end);
   ExactReport report;
   {
     Pencil<Scalar, Exec> pencil(exec, K, M, factors, options, report);

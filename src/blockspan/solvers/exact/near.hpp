@@ -59,7 +59,12 @@ class Near {
     ++report_.shifts;
     shift_ = placed.at.shift;
     certain_ = placed.at;
-    if (placed.null_rows.empty()) return true;
+    if (placed.null_rows.empty() && std::isfinite(placed.at.rho)) return true;
+    if (placed.null_rows.empty()) {  // no factors that serve
+      report_.proof = Proof::uncountable;
+      report_.trouble = in_words_uncountable(placed.at, pencil_.factors().scaled_size());
+      return false;
+    }
     report_.status = Status::singular_pencil;
     report_.trouble = in_words_singular(placed.null_rows);
     return false;
