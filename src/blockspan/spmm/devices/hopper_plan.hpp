@@ -158,10 +158,15 @@ struct RowPairsLimits {
   /// Rows a multiprocessor, below which a row a thread keeps more of them busy. (Reasoned.)
   static constexpr std::int64_t rows_of_multiprocessor = few_segments_of_multiprocessor;
 
-  /// Nonzeros of a mean row for each lane. With 2, 4, 8, 16 lanes (a scratch kernel): P1 mesh of
-  /// 150,000 nodes, 15.5 a row -, 11.9, 10.5, 13.0; three unknowns a node, 46.5 -, 34.6, 25.6,
-  /// 24.8; four queues, 8.7 -, 12.3, 16.5, 28.5.
-  static constexpr double entries_of_lane = 2.2;
+  /// Nonzeros of a mean row for each lane, where neighbouring rows read neighbouring rows of X, and
+  /// elsewhere. With 2, 4, 8, 16 lanes (in brackets single_columns at its best): 7-point 128^3 59,
+  /// 71, 125, 235 (61); P1 mesh of 154,548 nodes 10.1, 10.3, 11.1, 18.3 (10.4); 27-point 80^3 79,
+  /// 55, 53, 69 (55); band of 33 43, 29, 29, 34 (32); elasticity 40 131, 67, 51, 51 (54; groups
+  /// 56); the mesh permuted 30, 25, 22, 21 (22); 500,000 rows of 20 random 126, 112, 96, 89 (89);
+  /// spins, 10.5 a row 34, 31, 37, 63 (33).
+  static constexpr double entries_of_lane = 3.6, entries_of_scattered_lane = 2.2;
+  /// Lanes at most, as a power of two: with 32 elasticity takes 63.
+  static constexpr int most_lane_bits = 4;
 };
 
 struct SegmentsLimits {
@@ -203,8 +208,11 @@ struct WindowsLimits {
   static constexpr double scattered_diagonal = 0.25, scattered_imbalance = 1.5;
 
   /// Loads of a tile of a window that wait for each other: a coarse level of elasticity 44, 312 a
-  /// row, n = 4, 8 51, 51.
-  static constexpr double tile_waits = 3;
+  /// row, n = 4, 8 51, 51. Of the fullest window, which the others do not hide, more for each
+  /// vector of X beyond four: rows of 900 among 250,000 of 14, n = 8, 16, 32, 64 62, 81, 160, 204.
+  static constexpr double tile_waits = 3, tile_waits_of_vector = 0.35;
+  /// Such a window has this many times the tiles of a mean one. (Reasoned.)
+  static constexpr double uneven_windows = 8;
 };
 
 struct SharedTilesLimits {

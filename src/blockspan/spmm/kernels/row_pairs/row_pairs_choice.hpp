@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include <blockspan/spmm/devices/hopper.hpp>
 #include <blockspan/spmm/devices/hopper_plan.hpp>
 #include <blockspan/spmm/plan/facts.hpp>
 #include <blockspan/spmm/plan/lanes.hpp>
@@ -24,19 +23,21 @@ struct RowPairsChoice : tuning::RowPairsLimits {
     return device.lanes_exchange && !scalar.is_sixteen_bit();
   }
 
-  /// One column of whole rows, where there are enough of them for a thread to have two.
+  /// One column of whole rows, or of groups of them, which share no more than an element of X then;
+  /// where there are enough rows for a thread to have two.
   static bool replaces(SpmmVariant const& chosen, PatternFacts const& A, BlockFacts const& blocks,
                        DeviceFacts const& device) {
-    bool const whole_rows =
-        chosen.kernel == SpmmKernelId::rows || chosen.kernel == SpmmKernelId::single_columns;
-    return whole_rows && blocks.columns == 1 && !blocks.steps && needs(blocks.scalar, device) &&
+    bool const whole_rows = chosen.kernel == SpmmKernelId::rows ||
+                            chosen.kernel == SpmmKernelId::single_columns || chosen.lists_groups();
+    return whole_rows && A.block == 1 && blocks.columns == 1 && !blocks.steps &&
+           needs(blocks.scalar, device) &&
            A.rows.rows >= rows_of_multiprocessor * device.multiprocessors;
   }
 
-  /// Lanes for about `entries_of_lane` nonzeros of a mean row each.
   static Lanes lanes(SegmentStatistics const& of) {
-    double const wanted = std::log2(std::max(1.0, of.mean / entries_of_lane));
-    return {{0, std::min(static_cast<int>(std::lround(wanted)), tuning::device_lane_bits)}};
+    double const each = of.near ? entries_of_lane : entries_of_scattered_lane;
+    double const wanted = std::log2(std::max(1.0, of.mean / each));
+    return {{0, std::min(static_cast<int>(std::lround(wanted)), most_lane_bits)}};
   }
 
   template <class Call>

@@ -60,8 +60,8 @@ struct WindowsChoice : tuning::WindowsLimits {
 
   /// Values are streamed, and so are the tiles; of X, each tile fetches its rows, four vectors at
   /// least, and then eight at a time. A pass has 32 vectors, or 16 single columns. A
-  /// window's tiles follow each other.
-  static double on_device(CostFacts const& A) {
+  /// window's tiles follow each other; nothing where a few windows would end long after the others.
+  static std::optional<double> on_device(CostFacts const& A) {
     DeviceModel const of(A);
     auto const& device = A.device;
     auto const& model = device.model;
@@ -79,7 +79,11 @@ struct WindowsChoice : tuning::WindowsLimits {
         streamed / (model.stream * device.dram) + tiles / (model.tile * device.cycles());
     double const mean =
         as_double(count.tiles) / as_double(std::max<std::int64_t>(1, count.windows));
-    double const one = model.wait * tile_waits * std::max(mean, as_double(count.most));
+    double const more = tile_waits_of_vector * as_double(fetched - 4);
+    double const one =
+        model.wait * std::max(tile_waits * mean, (tile_waits + more) * as_double(count.most));
+    bool const alone = as_double(count.most) > uneven_windows * mean && one > all;
+    if (alone && !A.chosen) return {};
     return model.launch + std::max(all, one);
   }
 
@@ -88,7 +92,8 @@ struct WindowsChoice : tuning::WindowsLimits {
                       tiles_are_full_enough(A.rows, A.windows,
                                             least(A.rows, A.columns, A.scalar, A.device).share);
     if (!pays && !A.chosen) return {};
-    return Cost{on_device(A)};
+    auto const microseconds = on_device(A);
+    return microseconds ? std::optional(Cost{*microseconds}) : std::nullopt;
   }
 
   static std::int64_t bytes_of_indices(PatternFacts const& A, Launch const&) {
