@@ -45,8 +45,8 @@ Study families(Scope const& scope) {
   study.title = "Families of matrices that no tuning saw";
   study.reproduces =
       "Stencils, quantum spins, queues, reservoirs with wells, an uneven pruned layer, circuits, "
-      "graphs, saddle points, meshes: generated matrices of kinds that the model of the plan was "
-      "not fitted to.";
+      "graphs, saddle points and tetrahedra in two orders, which the model of the plan was not "
+      "fitted to; beside them elasticity, two grids and an R-MAT graph, kinds that it knows.";
   study.note =
       "cuSPARSE: its fastest right row-major SpMM, preprocessed or not; at one column SpMV too. "
       "Ours: the kernels of the core, row-major. Share of the floor: of compulsory traffic at the "
