@@ -1,5 +1,5 @@
-# Fails unless LIBRARY defines names that begin with blockspan_mumps_ and no others, and asks other
-# libraries for none of MPI.
+# Fails unless LIBRARY defines the functions of HEADER (blockspan_mumps_...) and nothing else, and asks
+# other libraries for none of MPI.
 execute_process(COMMAND ${NM} -D --defined-only --format=posix ${LIBRARY} OUTPUT_VARIABLE defined
   COMMAND_ERROR_IS_FATAL ANY)
 execute_process(COMMAND ${NM} -D --undefined-only --format=posix ${LIBRARY} OUTPUT_VARIABLE wanted
@@ -13,8 +13,11 @@ foreach(line IN LISTS lines)
     message(FATAL_ERROR "${LIBRARY} exports ${line}")
   endif()
 endforeach()
-if(NOT own EQUAL 5)
-  message(FATAL_ERROR "${LIBRARY} exports ${own} functions of mumps.h instead of 5")
+file(READ ${HEADER} header)
+string(REGEX MATCHALL "blockspan_mumps_[a-z_]+\\(" declared "${header}")
+list(LENGTH declared declared)
+if(NOT own EQUAL declared)
+  message(FATAL_ERROR "${LIBRARY} exports ${own} of the ${declared} functions of ${HEADER}")
 endif()
 string(TOLOWER "${wanted}" wanted)
 if(wanted MATCHES "(^|\n)(p?mpi_[a-z_]*)")
