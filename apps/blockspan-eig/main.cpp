@@ -22,8 +22,11 @@ namespace apps = blockspan::apps;
 bool inspect(apps::EigCommand const& command, bool alone) {
   auto const A = apps::inspect_square_source(command.matrix);
   using blockspan::require;
-  require(command.pairs <= A.rows, "--pairs", command.pairs, " are more than the ", A.rows,
-          " rows of ", command.matrix);
+  using Exact = apps::ExactRequest::Kind;
+  bool const asks_pairs =
+      command.exact.kind != Exact::interval && command.exact.kind != Exact::count;
+  require(!asks_pairs || command.pairs <= A.rows, "--pairs", command.pairs, " are more than the ",
+          A.rows, " rows of ", command.matrix);
   require(command.block <= A.rows, "--block", command.block, " columns are more than the ", A.rows,
           " rows of ", command.matrix);
   bool complex = A.complex;

@@ -82,6 +82,14 @@ TEST_P(EigExact, CountsWithoutVectors) {
   }
 }
 
+TEST_P(EigExact, ServesFewerRowsThanPairsByDefault) {
+  for (char const* const asked : {"--interval", "--count"}) {
+    auto const found = run({"laplace7:2x1x1", asked, "4,8"});  // eigenvalues 5 and 7
+    EXPECT_EQ(found.outcome.status, 0) << found.outcome.err;
+    EXPECT_EQ(found.report["exact"]["counted"], 2);
+  }
+}
+
 TEST_P(EigExact, SolvesBucklingPencils) {
   // a column of springs under its own weight: any pencil of these two will do
   auto const found =

@@ -176,6 +176,23 @@ TYPED_TEST(ExactFailures, SolvesTheSmallestAndTheEmptiest) {
               HasSubstr("scale them"));
 }
 
+/// What is farther than the inverse of rounding from a shift is not there as it sees it. Without a
+/// mass all values are finite: all are found, each within its bound, or some are said to be
+/// missing.
+TYPED_TEST(ExactFailures, FindsOrMissesWhatIsFarBeyondRounding) {
+  for (double const far : {1e9, 1e12, 1e14}) {
+    std::vector<double> const spectrum{1, 2, std::sqrt(far), far};
+    auto const K = this->diagonal(spectrum);
+    for (double const sigma : {1.5, 1 + 1e-15, 0.75 * far}) {
+      auto const report = this->near(K, nullptr, sigma, {.pairs = 4});
+      if (report.converged())
+        EXPECT_TRUE(are_right(report, spectrum, far)) << far << ' ' << sigma;
+      else
+        EXPECT_EQ(report.status, Status::missing_pairs) << far << ' ' << sigma << report.trouble;
+    }
+  }
+}
+
 TYPED_TEST(ExactFailures, EndsAtLimits) {
   auto const K = generate<typename TypeParam::Scalar>(this->exec_, "laplace7:8x8x8");
   ExactOptions options{.pairs = 30};

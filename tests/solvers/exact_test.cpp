@@ -96,6 +96,34 @@ TYPED_TEST(Exact, MovesShiftsOffEigenvalues) {
   EXPECT_EQ(report.proof, Proof::proved) << report.trouble;
 }
 
+/// A shift that rounding alone keeps from an eigenvalue: its pivot is no null pivot, and what the
+/// others add to a column is below the rounding of that one.
+TYPED_TEST(Exact, FindsTheOthersBesideAShiftThatIsAnEigenvalueToRounding) {
+  std::vector<double> spectrum;
+  auto const K = this->banded(27, 1, [](std::int64_t i, std::int64_t j) {  // nine chains of three
+    bool const apart = i / 3 != j / 3;
+    double const unit = 1 + 0.1 * static_cast<double>(i / 3);
+    return typename TestFixture::Value(apart ? 0 : unit * (i == j ? 2 : -1));
+  });
+  for (int chain = 0; chain < 9; ++chain)
+    for (double const value : {2 - std::sqrt(2.0), 2.0, 2 + std::sqrt(2.0)})
+      spectrum.push_back(value * (1 + 0.1 * chain));
+  for (double const value : spectrum)
+    for (double const sigma : {std::nextafter(value, 0), value, std::nextafter(value, 9)}) {
+      auto const report = this->near(K, nullptr, sigma, {.pairs = 4});
+      ASSERT_EQ(report.eigenvalues.size(), 4u) << sigma;
+      EXPECT_EQ(report.status, Status::converged) << report.trouble;
+      auto const distances = [&](std::vector<double> values) {  // others may lie as near
+        for (double& one : values) one = std::abs(one - value);
+        std::sort(values.begin(), values.end());
+        return values;
+      };
+      auto const found = distances(report.eigenvalues);
+      auto const truth = distances(nearest(spectrum, value, 4));
+      for (std::size_t j = 0; j < 4; ++j) EXPECT_NEAR(found[j], truth[j], 1e-12) << sigma;
+    }
+}
+
 // The first shift, the middle, is an eigenvalue of six: the others cannot be had from there.
 TYPED_TEST(Exact, TakesIntervalsAroundAnEigenvalue) {
   std::vector<double> spectrum{0, 0, 0, 0, 0, 0, 0.005, 0.005, 0.037, 0.038, 0.1};

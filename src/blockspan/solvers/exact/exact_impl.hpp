@@ -93,6 +93,20 @@ inline void require_range(operators::PencilFactors const& factors, double sigma)
           factors.norm_k(), ", ", m, ", ", sigma, "): scale them");
 }
 
+/// Fewer pairs than were asked for, of a space that is exhausted: with rows that have no mass the
+/// others may be infinite.
+inline void say_too_few(ExactReport& report, std::size_t found, std::int64_t rows, bool massless) {
+  if (massless) {
+    report.notes.push_back(sentence("Only ", found, " of ", rows, " eigenvalues are finite."));
+    return;
+  }
+  report.status = Status::missing_pairs;
+  report.proof = Proof::missing;
+  report.trouble = sentence("only ", found, " of ", rows,
+                            " eigenvalues can be told from rounding at this shift: ask for the "
+                            "others near one of theirs, or as an interval");
+}
+
 template <class Scalar, class Exec>
 ExactReport near(Exec const& exec, LinearOperator<Scalar, Exec> const& K,
                  LinearOperator<Scalar, Exec> const* M, operators::PencilFactors& factors,
@@ -112,9 +126,9 @@ ExactReport near(Exec const& exec, LinearOperator<Scalar, Exec> const& K,
     describe(pencil, pairs);
     if (pairs.size() > 0)
       Kokkos::deep_copy(exec, blocks::column_range(X, 0, static_cast<int>(pairs.size())), pairs.X);
-    if (report.converged() && static_cast<std::int64_t>(pairs.size()) < options.pairs)
-      report.notes.push_back(
-          sentence("Only ", pairs.size(), " of ", K.rows(), " eigenvalues are finite."));
+    auto const wanted = std::min<std::int64_t>(options.pairs, K.rows());
+    if (report.converged() && static_cast<std::int64_t>(pairs.size()) < wanted)
+      say_too_few(report, pairs.size(), K.rows(), factors.massless_rows());
   }
   if (exchanged) exchange(exec, report, out);
   exec.fence("Blockspan::eigenpairs_near");

@@ -69,10 +69,12 @@ class Lanczos {
       bool const full = columns_ + width_ > most_ || width_ == 0;
       if (goes_on && !full && !due()) continue;
       if (!ritz()) return RunEnd::not_finite;
+      // before any are accepted: rounding of the first is more than the residuals of the others
+      if (task_.may_move && (width_ == 0 ? hides_others() : is_badly_placed()))
+        return RunEnd::badly_placed;
       if (accepted_ >= task_.wanted) return RunEnd::converged;
       if (width_ == 0) return RunEnd::exhausted;
       if (!goes_on) return RunEnd::interrupted;
-      if (task_.may_move && is_badly_placed()) return RunEnd::badly_placed;
       if (task_.may_leave && is_far_away()) return RunEnd::far_away;
       if (steps_ >= most_steps) return RunEnd::stalled;
       if (full) restart();
@@ -103,8 +105,12 @@ class Lanczos {
             Scalar(0), X, pencil_.workspace);
   }
 
-  /// Where to move to, after badly_placed (by `distance` over the last wanted one) and far_away.
-  double beside(double factor) const { return factor / std::abs(theta_[last_wanted()]); }
+  /// Where to move to, after badly_placed (`factor` times the distance of the last wanted one;
+  /// where that is hidden, farther with every move) and far_away.
+  double beside(double factor, int moves) const {
+    return hides_others() ? 1e-9 * std::pow(1e3, moves) * scale()
+                          : factor / std::abs(theta_[last_wanted()]);
+  }
   double nearer() const {
     double near = 0, far = 0;
     spread(near, far);
@@ -227,6 +233,16 @@ class Lanczos {
 
   bool is_badly_placed() const {
     return std::abs(theta_.front()) > 1e6 * std::abs(theta_[last_wanted()]);
+  }
+
+  double scale() const { return std::max(std::abs(task_.shift), pencil_.factors().scaled_size()); }
+  /// The basis came to its end with fewer than are wanted: what the others add to a column is below
+  /// the rounding of the first. With rows that have no mass they may as well be infinite, unless
+  /// rounding alone keeps the shift from an eigenvalue.
+  bool hides_others() const {
+    auto const free = std::min<std::int64_t>(task_.wanted, pencil_.rows() - locked_);
+    if (width_ > 0 || finite() >= free) return false;
+    return !pencil_.factors().massless_rows() || std::abs(theta_.front()) * 1e-10 * scale() > 1;
   }
 
   bool is_far_away() const {

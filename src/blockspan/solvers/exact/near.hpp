@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <limits>
 #include <sstream>
@@ -10,6 +11,12 @@
 #include <blockspan/solvers/exact/pairs.hpp>
 
 namespace blockspan::exact {
+
+/// The shortest decimal that is the number: shifts move by less than the usual digits show.
+inline std::string in_full(double value) {
+  char text[32];
+  return {text, std::to_chars(text, text + sizeof text, value).ptr};
+}
 
 template <class... Parts>
 std::string sentence(Parts const&... parts) {
@@ -31,8 +38,9 @@ class Near {
     if (!place(sigma_, Move::both, 0)) return {};
     if (report_.counts.back().moved()) {
       auto const& at = report_.counts.back();
-      report_.notes.push_back(sentence(
-          "The shift ", sigma_, " is an eigenvalue, or nearly one: moved to ", at.shift, "."));
+      report_.notes.push_back(sentence("The shift ", in_full(sigma_),
+                                       " is an eigenvalue, or nearly one: moved to ",
+                                       in_full(at.shift), "."));
     }
     auto const end = search();
     if (found_.size() == 0 && end != RunEnd::exhausted) return {};
@@ -97,12 +105,13 @@ class Near {
       if (end == RunEnd::badly_placed || end == RunEnd::far_away) {
         double const to = end == RunEnd::far_away
                               ? run.nearer()
-                              : sigma_ + (moves % 2 == 0 ? 1 : -1) * run.beside(factor);
+                              : sigma_ + (moves % 2 == 0 ? 1 : -1) * run.beside(factor, moves);
         if (end == RunEnd::badly_placed) {
           if (moves % 2 == 1) factor *= 4;
           task.wanted = wanted_ + (pencil_.options.block > 0 ? pencil_.options.block : 8) / 2;
-          report_.notes.push_back(
-              sentence("The shift ", shift_, " is next to an eigenvalue: moved to ", to, "."));
+          report_.notes.push_back(sentence("The shift ", in_full(shift_),
+                                           " is next to an eigenvalue: moved to ", in_full(to),
+                                           "."));
         }
         if (!place(to, Move::both, 0)) return RunEnd::not_finite;
         task.shift = shift_;
