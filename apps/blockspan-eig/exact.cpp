@@ -30,6 +30,12 @@ double worst_rho(ExactReport const& report) {
   return worst;
 }
 
+/// The pairs that there should be.
+long long asked(EigCommand const& command, ExactReport const& report) {
+  if (command.exact.kind == ExactRequest::Kind::near) return command.pairs;
+  return std::max<long long>(report.counted, static_cast<long long>(report.eigenvalues.size()));
+}
+
 Json json(ShiftCount const& at) {
   return {{"asked", at.asked},
           {"shift", at.shift},
@@ -152,7 +158,7 @@ void print_exact(std::ostream& out, EigCommand const& command, EigResult const& 
     if (result.converged)
       out << "All " << plural(pairs, "pair") << " converged; " << proof_in_words(command, report);
     else
-      out << "NOT CONVERGED: " << done << " of " << plural(pairs, "pair") << "; "
+      out << "NOT CONVERGED: " << done << " of " << plural(asked(command, report), "pair") << "; "
           << proof_in_words(command, report);
     out << "\n";
     if (!result.converged) out << words(report.status) << ": " << advice(command, result) << "\n";
