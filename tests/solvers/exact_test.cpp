@@ -237,6 +237,16 @@ TYPED_TEST(Exact, SolvesBucklingPencils) {
   EXPECT_TRUE(are_right(loads, within(spectrum, 1.5, 6), 1e-10));
 }
 
+/// An unknown without geometric stiffness has no load that buckles it.
+TYPED_TEST(Exact, LeavesInfiniteBucklingLoadsOut) {
+  auto const K = this->diagonal({2, 3, 4, 5});
+  auto const M = this->diagonal({1, 0, -1, 0.5});  // loads 2, infinite, -4, 10
+  auto const report = this->near(K, &M, 9, {.pairs = 3, .form = Spectral::buckling});
+  EXPECT_EQ(report.status, Status::converged) << report.trouble;
+  EXPECT_TRUE(are_right(report, {-4, 10}, 1e-12));  // the nearest to 1/9: 1/10, 0, -1/4
+  EXPECT_FALSE(report.notes.empty());
+}
+
 TYPED_TEST(Exact, DependsOnUnitsOnlyByThem) {
   auto const K = this->chain(200);
   auto const plain = this->near(K, nullptr, 1.3, {.pairs = 8});

@@ -178,11 +178,12 @@ struct Problem {
 ///
 /// K, M: Hermitian n x n matrices of (complex) doubles, M positive semidefinite (null: the
 /// identity); with Spectral::buckling K positive definite and M any, and "nearest" is meant in 1 /
-/// lambda. X: n x m, m >= options.pairs, is overwritten by the vectors, ascending as the values in
-/// the report, X^H M X = I (with buckling |X^H M X| = 1 / |lambda|: X^H K X = I). Shifts that are
-/// an eigenvalue are moved, and the report says so. Fewer than pairs where M leaves fewer finite
-/// eigenvalues. A count is trusted as ShiftCount says; "proved" rests on double arithmetic and
-/// that estimate, not on interval arithmetic.
+/// lambda (infinite ones among them, vectors that M maps to zero, are left out). X: n x m, m >=
+/// options.pairs, is overwritten by the vectors, ascending as the values in the report, X^H M X = I
+/// (with buckling |X^H M X| = 1 / |lambda|: X^H K X = I). Shifts that are an eigenvalue are moved,
+/// and the report says so. Fewer than pairs where M leaves fewer finite eigenvalues. A count is
+/// trusted as ShiftCount says; "proved" rests on double arithmetic and that estimate, not on
+/// interval arithmetic.
 ///
 /// Numerical trouble is a status (missing_pairs, singular_pencil, mass_not_positive_definite,
 /// max_iterations, time_limit, stopped_by_monitor). Throws Error for bad arguments, entries that

@@ -45,24 +45,42 @@ void describe(Pencil<Scalar, Exec>& pencil, Pairs<Scalar, Exec> const& pairs) {
   }
 }
 
+/// Pairs are ascending: the infinite ones are the last.
+inline void leave_out_infinite(ExactReport& report) {
+  auto const first = std::find(report.eigenvalues.begin(), report.eigenvalues.end(),
+                               std::numeric_limits<double>::infinity());
+  auto const all = report.eigenvalues.size();
+  auto const finite = static_cast<std::size_t>(first - report.eigenvalues.begin());
+  if (finite == all) return;
+  report.notes.push_back(sentence("Only ", finite, " of the ", all,
+                                  " nearest in 1 / lambda are finite: M maps the vectors of the "
+                                  "others to zero."));
+  for (auto* const values :
+       {&report.eigenvalues, &report.error_bounds, &report.backward_errors, &report.certain_digits})
+    values->resize(finite);
+  report.pair_status.resize(finite);
+}
+
 /// What was found in mu = 1 / lambda, ascending again; the vectors of X change their order, too.
 /// With X^H K X = I the residual K x - lambda Kg x is -lambda times the one found.
 template <class Scalar, class Exec>
 void exchange(Exec const& exec, ExactReport& report, Block<Scalar, Exec>& X) {
   auto const count = report.eigenvalues.size();
   auto const inverse = [](double mu) { return 1 / mu; };
-  auto const order = sorted_order(count, [&](int a, int b) {
-    return inverse(report.eigenvalues[a]) < inverse(report.eigenvalues[b]);
-  });
+  constexpr double infinite = std::numeric_limits<double>::infinity();
   auto const old = report;
+  auto const value = [&](std::size_t j) {  // zero to rounding: M maps the vector to nothing
+    double const mu = old.eigenvalues[j];
+    return std::abs(mu) > old.error_bounds[j] ? inverse(mu) : infinite;
+  };
+  auto const order = sorted_order(count, [&](int a, int b) { return value(a) < value(b); });
   std::swap(report.norm_k, report.norm_m);
   for (std::size_t j = 0; j < count; ++j) {
     auto const from = static_cast<std::size_t>(order[j]);
     double const mu = old.eigenvalues[from], bound = old.error_bounds[from];
-    report.eigenvalues[j] = inverse(mu);
+    report.eigenvalues[j] = value(from);
     double const left = std::abs(mu) - bound;
-    report.error_bounds[j] =
-        left > 0 ? bound / (std::abs(mu) * left) : std::numeric_limits<double>::infinity();
+    report.error_bounds[j] = left > 0 ? bound / (std::abs(mu) * left) : infinite;
     report.backward_errors[j] = old.backward_errors[from];
     report.certain_digits[j] = old.certain_digits[from];
     report.pair_status[j] = old.pair_status[from];
@@ -73,6 +91,7 @@ void exchange(Exec const& exec, ExactReport& report, Block<Scalar, Exec>& X) {
     copy_columns(exec, blocks::column_range(X, 0, static_cast<int>(count)), order, sorted);
     Kokkos::deep_copy(exec, blocks::column_range(X, 0, static_cast<int>(count)), sorted);
   }
+  leave_out_infinite(report);
   report.next_eigenvalue = inverse(report.next_eigenvalue);
   for (auto& at : report.counts) at.asked = inverse(at.asked), at.shift = inverse(at.shift);
   double const from = report.from;
