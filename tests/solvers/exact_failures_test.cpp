@@ -149,6 +149,21 @@ TYPED_TEST(ExactFailures, NamesAnUnknownWithoutStiffnessAndMass) {
   EXPECT_FALSE(count_eigenvalues(this->exec_, K, &M, 1.5, 4.5).trusted);
 }
 
+/// Masses of eight decades: next to the eigenvalue of a light unknown its pivot is rounding of the
+/// heavy ones at many shifts, but no pencil whose rows all have mass is singular.
+TYPED_TEST(ExactFailures, CallsNoPencilSingularWhoseRowsHaveMass) {
+  std::vector<double> stiff, mass;
+  for (int i = 0; i < 30; ++i) {
+    stiff.push_back(i % 7 == 3 ? 0 : 1e-11 * (1 + i));
+    mass.push_back(std::pow(10.0, i % 9 - 4));
+  }
+  auto const K = this->diagonal(stiff), M = this->diagonal(mass);
+  for (int i = 0; i < 30; ++i) {
+    auto const report = this->near(K, &M, stiff[i] / mass[i], {.pairs = 2});
+    EXPECT_NE(report.status, Status::singular_pencil) << i << ' ' << report.trouble;
+  }
+}
+
 TYPED_TEST(ExactFailures, SeesAnIndefiniteMass) {
   std::vector<double> m(40, 1.0);
   m[7] = -3, m[21] = -0.5;

@@ -48,9 +48,10 @@ PlacedCount trusted_count(operators::PencilFactors& factors, double shift, Move 
       result.null_rows.clear();
       return result;
     }
-    // singular wherever it is looked at
-    if (moves >= 4 && !result.null_rows.empty()) return result;
+    // singular wherever it is looked at; where every row has mass, rather next to an eigenvalue
+    if (moves >= 4 && !result.null_rows.empty() && factors.massless_rows()) return result;
   }
+  if (!factors.massless_rows()) result.null_rows.clear();
   return result;
 }
 
