@@ -98,7 +98,7 @@ struct ExactReport {
   std::vector<double> backward_errors;  ///< ||K x - lambda M x|| / ((||K|| + |lambda| ||M||) ||x||)
   /// |lambda_j - eigenvalues[j]| is at most this, as far as the rounding of the solves is known:
   /// residual of the inverse in the norm of M over theta^2, and the rounding of a Rayleigh
-  /// quotient. Not where a spectrum spans more than 1e16: rounding of the largest is more then.
+  /// quotient. Where a spectrum spans more than 1e12, rounding of the largest may be more.
   std::vector<double> error_bounds;
   std::vector<double> certain_digits;
   std::vector<Status> pair_status;
