@@ -58,16 +58,13 @@ class Interval {
     return 2 * missing <= 3 * slice ? missing : slice;
   }
 
-  std::int64_t found_in(double from, double to) const {
-    return std::count_if(found_.values.begin(), found_.values.end(),
-                         [&](double value) { return from < value && value < to; });
-  }
-
   std::vector<Cell> cells() const {
     std::vector<Cell> all;
     for (std::size_t i = 0; i + 1 < marks_.size(); ++i) {
       double const from = marks_[i].shift, to = marks_[i + 1].shift;
-      all.push_back({from, to, marks_[i + 1].count - marks_[i].count - found_in(from, to)});
+      all.push_back(
+          {from, to,
+           marks_[i + 1].count - marks_[i].count - number_within(found_.values, from, to)});
     }
     return all;
   }
@@ -130,15 +127,8 @@ class Interval {
       std::int64_t const need = marks_missing(cell);
       if (need <= 0) return true;
       int const wanted = static_cast<int>(one_run(need));
-      std::vector<int> chosen;
-      for (int j = 0; j < static_cast<int>(found_.size()); ++j)
-        if (cell.holds(found_.values[j])) chosen.push_back(j);
-      auto const locked = select(pencil_, found_, chosen);
-      WithMass<Scalar, Exec> const V{
-          locked.X, pencil_.generalized()
-                        ? pencil_.new_block("M locked", static_cast<std::int64_t>(chosen.size()))
-                        : locked.X};
-      pencil_.mass(V);
+      auto const locked =
+          select(pencil_, found_, indices_within(found_.values, cell.from, cell.to));
       Lanczos<Scalar, Exec> run(pencil_,
                                 {.shift = shift,
                                  .wanted = wanted,
@@ -146,7 +136,7 @@ class Interval {
                                  .found = static_cast<std::int64_t>(found_.size()),
                                  .all = report_.counted,
                                  .number = ++runs_},
-                                V);
+                                with_mass(pencil_, locked));
       auto const end = run.run();
       if (end == RunEnd::mass_negative || end == RunEnd::not_finite) {
         report_.status = end == RunEnd::mass_negative ? Status::mass_not_positive_definite

@@ -165,8 +165,7 @@ class Near {
   }
 
   std::int64_t inside(double from, double to) const {
-    return std::count_if(found_.values.begin(), found_.values.end(),
-                         [&](double value) { return from < value && value < to; });
+    return number_within(found_.values, from, to);
   }
 
   /// Counts at both ends; where nothing is below the shift itself, the lower one needs no factors.
@@ -207,31 +206,22 @@ class Near {
   /// lay outside; false where there was nothing new.
   bool complete(int need, int tries) {
     if (!place(shift_, Move::both, 0)) return false;
-    std::vector<int> chosen;
-    for (int j = 0; j < static_cast<int>(found_.size()); ++j)
-      if (report_.from < found_.values[j] && found_.values[j] < report_.to) chosen.push_back(j);
-    auto const locked = select(pencil_, found_, chosen);
-    WithMass<Scalar, Exec> const V{
-        locked.X, pencil_.generalized()
-                      ? pencil_.new_block("M locked", static_cast<std::int64_t>(chosen.size()))
-                      : locked.X};
-    pencil_.mass(V);
+    auto const locked =
+        select(pencil_, found_, indices_within(found_.values, report_.from, report_.to));
     Lanczos<Scalar, Exec> run(pencil_,
                               {.shift = shift_,
                                .wanted = need << tries,
                                .may_move = false,
                                .may_leave = false,
                                .number = 100 + need},
-                              V);
+                              with_mass(pencil_, locked));
     auto const end = run.run();
     if (end != RunEnd::converged && end != RunEnd::exhausted) {
       if (end == RunEnd::interrupted) report_.status = Status::converged;
       return false;
     }
     auto const more = take_pairs(pencil_, run, run.accepted());
-    std::vector<int> news;
-    for (int j = 0; j < static_cast<int>(more.size()); ++j)
-      if (report_.from < more.values[j] && more.values[j] < report_.to) news.push_back(j);
+    auto const news = indices_within(more.values, report_.from, report_.to);
     if (news.empty()) return false;
     found_ = join(pencil_, locked, select(pencil_, more, news));
     sort_by_distance();

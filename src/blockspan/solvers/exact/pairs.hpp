@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <numeric>
 #include <vector>
@@ -32,6 +33,27 @@ Pairs<Scalar, Exec> select(Pencil<Scalar, Exec> const& pencil, Pairs<Scalar, Exe
     result.bounds.push_back(from.bounds[j]);
   }
   return result;
+}
+
+/// Which of the values lie between `from` and `to`.
+inline std::vector<int> indices_within(std::vector<double> const& values, double from, double to) {
+  std::vector<int> chosen;
+  for (int j = 0; j < static_cast<int>(values.size()); ++j)
+    if (from < values[j] && values[j] < to) chosen.push_back(j);
+  return chosen;
+}
+inline std::int64_t number_within(std::vector<double> const& values, double from, double to) {
+  return static_cast<std::int64_t>(indices_within(values, from, to).size());
+}
+
+/// The vectors of pairs and their products with M, as a run locks them.
+template <class Scalar, class Exec>
+WithMass<Scalar, Exec> with_mass(Pencil<Scalar, Exec>& pencil, Pairs<Scalar, Exec> const& pairs) {
+  auto const columns = static_cast<std::int64_t>(pairs.size());
+  WithMass<Scalar, Exec> const V{
+      pairs.X, pencil.generalized() ? pencil.new_block("M locked", columns) : pairs.X};
+  pencil.mass(V);
+  return V;
 }
 
 /// Both, a before b.

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <blockspan/multivector/multivector.hpp>
@@ -79,12 +80,7 @@ class Pencil {
   void solve(Columns const& X, Columns const& Y) {
     if (X.extent(1) == 0) return;
     solvers::PhaseTimer const timer(&exec, report.seconds.solve);
-    using Left = Kokkos::View<Scalar**, Kokkos::LayoutLeft, typename Exec::memory_space>;
-    auto const left = allocate<Left>(exec, "Blockspan::exact::solve", X.extent(0), X.extent(1));
-    auto const host = allocate_mirror(left);
-    convert_block(exec, X, left);
-    Kokkos::deep_copy(exec, host, left);
-    exec.fence("Blockspan::exact::solve");
+    auto const [left, host] = by_columns_on_host(X);
     factors_.solve(reinterpret_cast<double*>(host.data()), static_cast<std::int64_t>(X.extent(1)));
     Kokkos::deep_copy(exec, left, host);
     convert_block(exec, left, Y);
@@ -94,12 +90,7 @@ class Pencil {
 
   /// |x|^T (|K| + |lambda| |M|) |x| of the columns.
   std::vector<double> energies(Columns const& X, std::vector<double> const& values) const {
-    using Left = Kokkos::View<Scalar**, Kokkos::LayoutLeft, typename Exec::memory_space>;
-    auto const left = allocate<Left>(exec, "Blockspan::exact::energies", X.extent(0), X.extent(1));
-    auto const host = allocate_mirror(left);
-    convert_block(exec, X, left);
-    Kokkos::deep_copy(exec, host, left);
-    exec.fence("Blockspan::exact::energies");
+    auto const host = by_columns_on_host(X).second;
     return factors_.energies(reinterpret_cast<double const*>(host.data()), values);
   }
 
@@ -139,6 +130,17 @@ class Pencil {
   Workspace<Exec> workspace;
 
  private:
+  /// X by columns, where Exec computes and a copy on the host, where the factors are. Waits.
+  auto by_columns_on_host(Columns const& X) const {
+    using Left = Kokkos::View<Scalar**, Kokkos::LayoutLeft, typename Exec::memory_space>;
+    auto const left = allocate<Left>(exec, "Blockspan::exact::columns", X.extent(0), X.extent(1));
+    auto const host = allocate_mirror(left);
+    convert_block(exec, X, left);
+    Kokkos::deep_copy(exec, host, left);
+    exec.fence("Blockspan::exact::columns");
+    return std::pair(left, host);
+  }
+
   void note(ShiftCount const& at, int factorizations) {
     report.counts.push_back(at);
     report.factorizations += factorizations;

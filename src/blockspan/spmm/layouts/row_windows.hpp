@@ -73,6 +73,12 @@ struct WindowMerge {
     }
   }
 
+  KOKKOS_FUNCTION std::int64_t entries_of(std::int64_t window) const {
+    std::int64_t const first = window * window_rows, last = first + window_rows;
+    return static_cast<std::int64_t>(A.row_offsets[last < A.rows ? last : A.rows]) -
+           static_cast<std::int64_t>(A.row_offsets[first]);
+  }
+
   /// Tiles of a window; of more than `most` columns estimated from the first `most`.
   KOKKOS_FUNCTION std::int64_t tiles(std::int64_t window, std::int64_t most) const {
     std::int64_t columns = 0, tiles = 0, entries = 0;
@@ -82,11 +88,7 @@ struct WindowMerge {
       entries += Kokkos::Experimental::popcount_builtin(having);
       return ++columns < most;
     });
-    if (columns < most) return tiles;
-    std::int64_t const first = window * window_rows, last = first + window_rows;
-    auto const all = static_cast<std::int64_t>(A.row_offsets[last < A.rows ? last : A.rows]) -
-                     static_cast<std::int64_t>(A.row_offsets[first]);
-    return ceil_div(tiles * all, entries);
+    return columns < most ? tiles : ceil_div(tiles * entries_of(window), entries);
   }
 };
 
@@ -111,14 +113,12 @@ struct PlaceTiles {
 /// A reduction: the window with the most entries.
 template <class Ordinal>
 struct FullestWindow {
-  PatternRef<int, Ordinal> A;
+  WindowMerge<Ordinal> rows;
   using Reducer = Kokkos::MaxLoc<std::int64_t, std::int64_t>;
 
   KOKKOS_FUNCTION void operator()(std::int64_t window,
                                   typename Reducer::value_type& fullest) const {
-    std::int64_t const first = window * tuning::window_rows, last = first + tuning::window_rows;
-    auto const entries = static_cast<std::int64_t>(A.row_offsets[last < A.rows ? last : A.rows]) -
-                         static_cast<std::int64_t>(A.row_offsets[first]);
+    std::int64_t const entries = rows.entries_of(window);
     if (entries > fullest.val) fullest = {entries, window};
   }
 };
@@ -219,7 +219,7 @@ WindowCount estimate_row_windows(Exec const& exec, PatternRef<int, Ordinal> cons
   std::int64_t const samples = ceil_div(windows, stride);
   typename FullestWindow<Ordinal>::Reducer::value_type fullest{};
   Kokkos::parallel_reduce("Blockspan::spmm_plan::fullest_window",
-                          IndexRange<Exec>(exec, 0, windows), FullestWindow<Ordinal>{A},
+                          IndexRange<Exec>(exec, 0, windows), FullestWindow<Ordinal>{{A}},
                           typename FullestWindow<Ordinal>::Reducer(fullest));
   std::int64_t tiles = 0, most = 0;
   Kokkos::parallel_reduce(

@@ -61,7 +61,7 @@ struct WindowsChoice : tuning::WindowsLimits {
   /// Values are streamed, and so are the tiles; of X, each tile fetches its rows, four vectors at
   /// least, and then eight at a time. A pass has 32 vectors, or 16 single columns. A
   /// window's tiles follow each other; nothing where a few windows would end long after the others.
-  static std::optional<double> on_device(CostFacts const& A) {
+  static std::optional<Cost> on_device(CostFacts const& A) {
     DeviceModel const of(A);
     auto const& device = A.device;
     auto const& model = device.model;
@@ -84,7 +84,7 @@ struct WindowsChoice : tuning::WindowsLimits {
         model.wait * std::max(tile_waits * mean, (tile_waits + more) * as_double(count.most));
     bool const alone = as_double(count.most) > uneven_windows * mean && one > all;
     if (alone && !A.chosen) return {};
-    return model.launch + std::max(all, one);
+    return Cost{model.launch + std::max(all, one)};
   }
 
   static std::optional<Cost> cost(CostFacts const& A) {
@@ -92,8 +92,7 @@ struct WindowsChoice : tuning::WindowsLimits {
                       tiles_are_full_enough(A.rows, A.windows,
                                             least(A.rows, A.columns, A.scalar, A.device).share);
     if (!pays && !A.chosen) return {};
-    auto const microseconds = on_device(A);
-    return microseconds ? std::optional(Cost{*microseconds}) : std::nullopt;
+    return on_device(A);
   }
 
   static std::int64_t bytes_of_indices(PatternFacts const& A, Launch const&) {
