@@ -17,9 +17,8 @@ struct StarRule {
   int reach;
   double weight[most_reach + 1];  ///< of the diagonal, then of each distance
 
-  KOKKOS_FUNCTION static int least(int a, int b) { return a < b ? a : b; }
-  KOKKOS_FUNCTION int below(int p) const { return least(p, reach); }
-  KOKKOS_FUNCTION int above(int p, int n) const { return least(n - 1 - p, reach); }
+  KOKKOS_FUNCTION int below(int p) const { return Kokkos::min(p, reach); }
+  KOKKOS_FUNCTION int above(int p, int n) const { return Kokkos::min(n - 1 - p, reach); }
   KOKKOS_FUNCTION std::int64_t row_length(std::int64_t i) const {
     GridPoint const p = grid.point(i);
     return 1 + below(p.x) + above(p.x, grid.nx) + below(p.y) + above(p.y, grid.ny) + below(p.z) +
@@ -54,13 +53,8 @@ struct SpinRule {
   KOKKOS_FUNCTION std::uint32_t different(std::uint32_t state) const {
     return state ^ ((state >> 1) | ((state & 1u) << (sites - 1)));
   }
-  KOKKOS_FUNCTION static int ones(std::uint32_t bits) {
-    int count = 0;
-    for (; bits != 0; bits &= bits - 1) ++count;
-    return count;
-  }
   KOKKOS_FUNCTION std::int64_t row_length(std::int64_t i) const {
-    return 1 + ones(different(std::uint32_t(i)));
+    return 1 + Kokkos::Experimental::popcount_builtin(different(std::uint32_t(i)));
   }
   KOKKOS_FUNCTION void fill(std::int64_t i, int length, int* columns, double* values) const {
     auto const state = std::uint32_t(i);
