@@ -137,25 +137,35 @@ class LobpcgSolver {
     space_.largest_x = norms_.largest_x();
     bool const digits = options_.criterion == Criterion::digits;
     sharp_ = false;
-    if (digits)
-      quality_ = pair_qualities(problem_, space_.theta, norms_,
-                                crude_rounding(problem_, space_.theta, norms_), flow_.wanted);
+    // Nobody asks for the digits of pairs whose residuals are large.
+    if (digits && any_residual_is_small()) measure_quality(false);
     judge_pairs();
     // The crude bounds are enough for most problems. Where they are not, or to find zeros, the
     // sharp ones are worth a pass once the residuals are small.
     if (digits && residuals_are_small() && converged() < flow_.wanted) {
-      quality_ = pair_qualities(problem_, space_.theta, norms_,
-                                sharp_rounding(problem_, space_.basis.x(), space_.theta, norms_),
-                                flow_.wanted);
-      sharp_ = true;
+      measure_quality(true);
       judge_pairs();
     }
     return true;
   }
 
+  void measure_quality(bool sharp) {
+    auto const timer = problem_.time(problem_.seconds.residual);
+    quality_ =
+        pair_qualities(problem_, space_.theta, norms_,
+                       sharp ? sharp_rounding(problem_, space_.basis.x(), space_.theta, norms_)
+                             : crude_rounding(problem_, space_.theta, norms_),
+                       flow_.wanted);
+    sharp_ = sharp;
+  }
   void judge_pairs() {
     done_.clear();
     for (int j = 0; j < space_.m(); ++j) done_.push_back(passes(j));
+  }
+  bool any_residual_is_small() const {
+    for (int j = 0; j < space_.m(); ++j)
+      if (error(j) <= flow_.tolerance) return true;
+    return false;
   }
   bool residuals_are_small() const {
     for (int j = 0; j < flow_.wanted; ++j)

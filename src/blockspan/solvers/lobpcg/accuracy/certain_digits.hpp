@@ -115,6 +115,7 @@ std::vector<Real> gap_radii_by(std::vector<Real> const& theta, std::vector<Real>
   int const count = static_cast<int>(theta.size());
   // of i with itself and first..last
   auto const couplings = [&](int i, int first, int last) {
+    if constexpr (std::is_same_v<Coupling, NoCoupling>) return Sum(0);
     auto sum = static_cast<Sum>(coupling(i, i));
     for (int k = first; k <= last; ++k)
       sum += static_cast<Sum>(coupling(i, k)) + static_cast<Sum>(coupling(k, i));

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <type_traits>
 #include <vector>
 
 #include <blockspan/solvers/common/small_dense.hpp>
@@ -147,11 +148,16 @@ std::vector<Real> lifted_gap_radii(Real lift, std::vector<Real> theta, std::vect
     theta[j] /= scale[j], radius[j] /= scale[j] * std::sqrt(scale[j]);
     slack[j] /= scale[j] * scale[j];
   }
-  auto bound =
-      gap_radii(theta, radius, kahan_radii(theta, radius, slack, wanted), slack,
-                -std::numeric_limits<Real>::infinity(), [&](int i, int j) {
-                  return coupling(i, j) / (square<long double>(scale[j]) * scale[j] * scale[i]);
-                });
+  auto const lifted = [&] {
+    if constexpr (std::is_same_v<Coupling, NoCoupling>)
+      return coupling;
+    else
+      return [&](int i, int j) {
+        return coupling(i, j) / (square<long double>(scale[j]) * scale[j] * scale[i]);
+      };
+  };
+  auto bound = gap_radii(theta, radius, kahan_radii(theta, radius, slack, wanted), slack,
+                         -std::numeric_limits<Real>::infinity(), lifted());
   for (std::size_t j = 0; j < bound.size(); ++j) {
     Real const size = bound[j] * scale[j], left = 1 - lift * size;
     bound[j] = left > 0 ? size * scale[j] / left : std::numeric_limits<Real>::infinity();
