@@ -73,14 +73,15 @@ std::optional<Settings> parse(int argc, char** argv) {
 }
 
 /// Grids with at least a quarter of the lanes that a row of `vectors` vectors wants.
-std::vector<SpmmLanes> grids(int vectors, bool takes_two) {
+std::vector<SpmmLanes> grids(int vectors, bool takes_several) {
   int full = 1;
   while (full < vectors && full < 32) full *= 2;
   std::vector<SpmmLanes> result;
   for (int across = full; across >= std::max(1, full / 4); across /= 2) {
     for (int entries = 1; across * entries <= 32; entries *= 2)
       result.push_back({across, entries, 1});
-    if (takes_two) result.push_back({across, 1, 2});
+    if (takes_several)
+      for (int const vectors : {2, 4}) result.push_back({across, 1, vectors});
   }
   return result;
 }
@@ -117,7 +118,8 @@ class Sweep {
         for (char const* const id : {"row_pairs", "groups"})
           time(lines, {.algorithm = id, .lanes = lanes});
       if (rows.longest <= longest_row)
-        time(lines, {.algorithm = fit ? "rows" : "single_columns", .lanes = lanes});
+        for (char const* const id : {fit ? "rows" : "single_columns", "clusters"})
+          time(lines, {.algorithm = id, .lanes = lanes});
       for (std::int64_t const segment : blockspan::products::tuning::device_segment_lengths) {
         // lengths that leave too few segments, or too many
         if (segment > 64 && rows.nonzeros < 512 * segment) continue;

@@ -37,6 +37,7 @@ enum class SpmmKernelId {
   groups,           ///< neighbouring rows that have the same columns
   windows,          ///< eight neighbouring rows, and the columns that any of them has
   shared_tiles,     ///< tiles of X that a team shares
+  clusters,         ///< whole rows, those that share rows of X next to each other
   registered        ///< of another library, which has entered its launch (KernelTable)
 };
 
@@ -64,6 +65,7 @@ struct SpmmVariant {
   bool by_rows = false;      ///< each entry by itself: 16-bit distances and panels of columns work
   bool items = false;        ///< a work item has a row or an element of Y: there are no lanes
   bool team_of_one = false;  ///< a team is one thread
+  bool clusters_rows = false;     ///< visits rows in an order in which neighbours share columns
   std::int64_t most_columns = 0;  ///< of a launch; 0: any
   bool as_it_is = false;          ///< all columns of any blocks in one launch
 

@@ -70,6 +70,12 @@ inline constexpr std::int64_t device_few_listed = 65536;
 inline constexpr int group_rows = 4;
 inline constexpr std::int64_t group_longest_row = 4096;
 
+/// Clusters of rows: rows of one, and of a large one, about; sets that a sample looks at, their
+/// rows, and entries of a row that it reads. (Reasoned.)
+inline constexpr std::int64_t rows_of_cluster = 48, rows_of_large_cluster = 4096,
+                              cluster_samples = 128;
+inline constexpr int cluster_sample_rows = 16, cluster_sample_entries = 64;
+
 /// Windows of rows on tensor cores: columns of a tile, a bit each of a row's mask (16
 /// and 8, n = 8: elasticity 82, 92; 27-point 144, 163), and rows of a window, the columns of the
 /// instruction (16 by two of them fetch less of X, but multiply twice the places; n = 16, 32, 64:
@@ -108,7 +114,8 @@ inline constexpr unsigned device_group_blocks = 4;
 /// (27-point n = 2 92; 94 to 101). Loads first: R-MAT 20, n = 31 739, 717; 7-point, n = 15 341,
 /// 319; but whole rows with one vector or four columns 7-point, n = 4, 31 99, 514; 110, 610, listed
 /// ones with five R-MAT 18, n = 33 199, 290.
-constexpr LaneCode lane_code(bool listed, int vectors, bool entry_lanes, bool deep, bool single) {
+constexpr LaneCode lane_code(bool listed, int vectors, bool entry_lanes, bool deep, bool single,
+                             bool known) {
   if (deep && vectors > 2)  // column-major X
     return {.segment_a_thread = true, .tail_in_flight = true};
   if (single && vectors > 1)
@@ -117,7 +124,12 @@ constexpr LaneCode lane_code(bool listed, int vectors, bool entry_lanes, bool de
             .tail_in_flight = true,
             .ends_by_place = true,
             .loads_first = vectors == 2 || (listed && vectors < 5)};
-  if (listed || vectors == 3)
+  if (vectors == 4 && !single)
+    return {.segment_a_thread = true,
+            .passes_outside = true,
+            .ends_by_place = true,
+            .loads_first = true};
+  if (listed || vectors == 3 || known)
     return {.segment_a_thread = true,
             .passes_outside = true,
             .tail_in_flight = true,

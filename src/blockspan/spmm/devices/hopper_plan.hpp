@@ -71,6 +71,16 @@ inline constexpr std::int64_t two_vectors_short = 4, two_vectors = 9;
 inline constexpr double three_vectors_uneven = 1;
 inline constexpr int three_vectors_bits = 3;
 
+/// Lanes of two vectors from which on short rows take passes instead of more. With 4 in two passes
+/// and 8, n = 32: 7-point 128^3 444, 423; spins 187, 176; queues 95, 95; saddle 125, 124.
+inline constexpr std::int64_t short_row_lanes = 8;
+
+/// Four, of rows that are not long, where they are this many, by this many lanes (a power of two).
+/// Listed segments with two and four, n = 64: P1 mesh 92.8, 87.5; queues 180.6, 174; 7-point 805,
+/// 778; saddle 248, 236; spins 340, 335.
+inline constexpr std::int64_t four_vectors = 32;
+inline constexpr int four_vector_bits = 3;
+
 /// Long rows need fewer segments for two vectors a lane, of wide blocks and from this many vectors
 /// of Y a multiprocessor on: 8192 rows of 82, n = 64 39.5 -> 34.6; but 21,909 of 57, n = 32 31
 /// -> 47.
@@ -167,6 +177,23 @@ struct RowPairsLimits {
   static constexpr double entries_of_lane = 3.6, entries_of_scattered_lane = 2.2;
   /// Lanes at most, as a power of two: with 32 elasticity takes 63.
   static constexpr int most_lane_bits = 4;
+};
+
+struct ClustersLimits {
+  /// Bytes of a row of X, but of long rows, and X over the cache, at least: less is served well
+  /// enough from anywhere, and the order costs some 2 ms. Rows and clusters, meshes and grids in
+  /// random order: P1, 154,548 nodes, n = 4, 8, 16, 32, 64 28, 31, 53, 98, 193; 28, 32, 45, 70,
+  /// 114; 7-point 100^3 87, 161, 235, 479, 963; -, 159, 190, 313, 521; elasticity 30, n = 1, 4, 8,
+  /// 32 54, 69, 68, 191; 34, 45, 62, 129; 27-point 64^3 61, 72, 95, -; 50, 73, 82, 166.
+  static constexpr std::int64_t least_bytes = 128, least_cache_share = 128;
+  static constexpr double long_row = 24;
+  /// A team has one row a thread, and even ones. (Reasoned.)
+  static constexpr std::int64_t longest_row = 1024;
+  static constexpr double most_imbalance = 2;
+  /// Different columns of 16 rows over their entries: rows that are neighbours in the matrix have
+  /// this many, those of clusters at most that. What clusters have, over a row with its neighbours
+  /// (P1 mesh 1.9, 27-point 1.7, 7-point 1.4, elasticity 1.2).
+  static constexpr double least_scattered = 0.9, most_far = 0.85, of_ideal = 1.4;
 };
 
 struct SegmentsLimits {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <blockspan/spmm/kernels/clusters/clusters_choice.hpp>
 #include <blockspan/spmm/kernels/groups/groups_choice.hpp>
 #include <blockspan/spmm/kernels/row_pairs/row_pairs_choice.hpp>
 #include <blockspan/spmm/kernels/rows/rows_choice.hpp>
@@ -19,7 +20,7 @@ struct KernelList {};
 /// In the order of SpmmKernelId. Of two with the same expected time the first runs.
 using CoreKernels = KernelList<RowsChoice, SingleColumnsChoice, RowPairsChoice, SegmentsChoice,
                                SegmentsSortedChoice, NonemptyRowsChoice, GroupsChoice,
-                               WindowsChoice, SharedTilesChoice>;
+                               WindowsChoice, SharedTilesChoice, ClustersChoice>;
 
 }  // namespace blockspan::products
 

@@ -140,13 +140,13 @@ void with_schedule(Call const& call, Run const& run) {
   run(shape, WholeRows<Share>{share, pattern.row_offsets});
 }
 
-/// Whole rows or listed segments of them, multiplied by an inner with these entries.
-template <class Inner, class Call, class Entries>
-void launch_segments(Call const& call, Entries const& entries) {
+/// Whole rows or listed segments of them, multiplied by an inner with these entries. Masked: rows
+/// of Y are not whole vectors.
+template <bool Masked, class Inner, class Call, class Entries>
+void launch_segments_to(Call const& call, Entries const& entries) {
   char const* const label = call.variant().label;
   Lanes const& lanes = call.launch.lanes;
   Inner const inner = Inner::of(call, entries);
-  constexpr bool masked = supports_strided_y_v<Inner>;
   if constexpr (may_split_passes_v<Call, Inner, Entries>)
     if (lanes.spread) {
       auto const& pattern = call.prepared.pattern;
@@ -154,18 +154,29 @@ void launch_segments(Call const& call, Entries const& entries) {
       auto const shape = launch_shape(call, lanes.grid.lanes(), share);
       return launch_kernel(call.exec, label, shape,
                            RowPasses{share, pattern.rows, pattern.row_offsets}, inner,
-                           make_epilogue<Inner::contiguous, masked>(call));
+                           make_epilogue<Inner::contiguous, Masked>(call));
     }
   with_schedule<Inner>(
       call, [&]<class Schedule>(LaunchShape const& shape, Schedule const& schedule) {
         constexpr bool listed = Schedule::splits_rows;
-        auto const epilogue = make_epilogue < Inner::contiguous, !listed && masked > (call);
-        constexpr unsigned blocks = blocks_of_many_segments_v<Inner>;
-        if constexpr (listed && blocks > 0)
-          if (schedule.share.segments >= tuning::device_few_listed)
-            return launch_kernel<blocks>(call.exec, label, shape, schedule, inner, epilogue);
-        launch_kernel(call.exec, label, shape, schedule, inner, epilogue);
+        if constexpr (listed && Masked) {
+          return launch_segments_to<false, Inner>(call, entries);
+        } else {
+          auto const epilogue = make_epilogue<Inner::contiguous, Masked>(call);
+          constexpr unsigned blocks = blocks_of_many_segments_v<Inner>;
+          if constexpr (listed && blocks > 0)
+            if (schedule.share.segments >= tuning::device_few_listed)
+              return launch_kernel<blocks>(call.exec, label, shape, schedule, inner, epilogue);
+          launch_kernel(call.exec, label, shape, schedule, inner, epilogue);
+        }
       });
+}
+
+template <class Inner, class Call, class Entries>
+void launch_segments(Call const& call, Entries const& entries) {
+  if constexpr (supports_strided_y_v<Inner>)
+    if (!rows_are_vectors(call.product.Y)) return launch_segments_to<true, Inner>(call, entries);
+  launch_segments_to<false, Inner>(call, entries);
 }
 
 /// The entries of a pattern whose values are looked up.

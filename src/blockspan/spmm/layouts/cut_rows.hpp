@@ -25,6 +25,15 @@ struct SegmentRule {
                             ///< next), the longest first; in each class in the order of the rows
 };
 
+/// The order in which rows are visited: theirs, or a permutation.
+template <class Ordinal>
+struct RowOrder {
+  Ordinal const* rows = nullptr;
+  KOKKOS_FUNCTION std::int64_t operator()(std::int64_t i) const {
+    return rows == nullptr ? i : static_cast<std::int64_t>(rows[i]);
+  }
+};
+
 /// How many segments (of each class), slots and cut rows the rows before a row have.
 template <int Classes>
 struct CutCount {
@@ -82,19 +91,21 @@ struct WriteCuts {
   std::int64_t rows, rows_of_item;
   SegmentList<Exec, Ordinal> list;
   CutCount<Classes> begin;  ///< of a class: the segments before it
+  RowOrder<Ordinal> order;
 
   KOKKOS_FUNCTION void operator()(std::int64_t item, value_type& before, bool final) const {
     std::int64_t const first = item * rows_of_item;
     std::int64_t const end = first + rows_of_item < rows ? first + rows_of_item : rows;
-    for (std::int64_t row = first; row < end; ++row) {
-      if (final) write(row, before);
-      count(row, before);
+    for (std::int64_t i = first; i < end; ++i) {
+      if (final) write(i, before);
+      count(order(i), before);
     }
   }
   KOKKOS_FUNCTION void init(value_type& sum) const { count.init(sum); }
   KOKKOS_FUNCTION void join(value_type& a, value_type const& b) const { count.join(a, b); }
 
-  KOKKOS_FUNCTION void write(std::int64_t row, value_type const& before) const {
+  KOKKOS_FUNCTION void write(std::int64_t place_of_row, value_type const& before) const {
+    std::int64_t const row = order(place_of_row);
     RowCut const own = count.cut(row);
     std::uint32_t used[Classes] = {};
     for (std::int64_t i = 0; i < own.segments; ++i) {
@@ -112,13 +123,14 @@ struct WriteCuts {
       list.cut_row(before.cut_rows) = static_cast<Ordinal>(row);
       list.cut_slot(before.cut_rows) = static_cast<Ordinal>(before.slots);
     }
-    if (row == rows - 1) list.cut_slot(list.cut_rows) = static_cast<Ordinal>(list.slots);
+    if (place_of_row == rows - 1) list.cut_slot(list.cut_rows) = static_cast<Ordinal>(list.slots);
   }
 };
 
 template <int Classes, class Exec, class Ordinal>
 SegmentList<Exec, Ordinal> cut_into_classes(Exec const& exec, PatternRef<int, Ordinal> const& A,
-                                            SegmentRule const& rule) {
+                                            SegmentRule const& rule,
+                                            RowOrder<Ordinal> const& order) {
   SegmentList<Exec, Ordinal> list;
   if (A.rows == 0) return list;
   CountCuts<Classes> const count{A.row_offsets, rule};
@@ -138,20 +150,21 @@ SegmentList<Exec, Ordinal> cut_into_classes(Exec const& exec, PatternRef<int, Or
   Kokkos::parallel_scan(
       "Blockspan::spmm_plan::cut_long_rows",
       IndexRange<Exec>(exec, 0, ceil_div(A.rows, rows_of_item)),
-      WriteCuts<Exec, Ordinal, Classes>{count, A.rows, rows_of_item, list, begin});
+      WriteCuts<Exec, Ordinal, Classes>{count, A.rows, rows_of_item, list, begin, order});
   exec.fence("Blockspan::spmm_plan::cut_long_rows");
   return list;
 }
 
 /// Cuts every row of more than `longest` entries into the fewest equal segments; the other rows are
 /// a segment each. Every entry is in exactly one segment; the segments are in the order of the
-/// entries, or in classes (those of 2^(tuning::segment_classes - 2) entries and more are one). A
+/// rows, or in classes (those of 2^(tuning::segment_classes - 2) entries and more are one). A
 /// count of the rows and a scan over them: O(rows + segments).
 template <class Exec, class Ordinal>
 SegmentList<Exec, Ordinal> cut_long_rows(Exec const& exec, PatternRef<int, Ordinal> const& A,
-                                         SegmentRule const& rule) {
-  return rule.sorted ? cut_into_classes<tuning::segment_classes>(exec, A, rule)
-                     : cut_into_classes<1>(exec, A, rule);
+                                         SegmentRule const& rule,
+                                         RowOrder<Ordinal> const& order = {}) {
+  return rule.sorted ? cut_into_classes<tuning::segment_classes>(exec, A, rule, order)
+                     : cut_into_classes<1>(exec, A, rule, order);
 }
 
 }  // namespace blockspan::products

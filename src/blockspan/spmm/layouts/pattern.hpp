@@ -19,6 +19,9 @@ namespace blockspan::products {
 template <class Exec, class... Tag>
 using IndexRange = Kokkos::RangePolicy<Exec, Tag..., Kokkos::IndexType<std::int64_t>>;
 
+template <class Exec, class Ordinal>
+using RowArray = Kokkos::View<Ordinal*, typename Exec::memory_space>;
+
 // The arrays that a plan prepares for a kernel. The functions that fill them, in the other headers
 // of this folder, depend on no scalar, and wait for the instance.
 

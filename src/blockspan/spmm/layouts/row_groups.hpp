@@ -13,9 +13,6 @@ namespace blockspan::products {
 /// two weigh this many values where the plan chooses how many rows a group may have. (Reasoned.)
 inline constexpr double group_fetch = 2;
 
-template <class Exec, class Ordinal>
-using RowArray = Kokkos::View<Ordinal*, typename Exec::memory_space>;
-
 /// Whether a row has the columns of the one before. Most differ from it in length or first column:
 /// then nothing else is read.
 template <class Ordinal>

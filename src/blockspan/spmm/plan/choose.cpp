@@ -96,10 +96,10 @@ SpmmVariant const& unvectorized(SpmmVariant const& variant) {
 SpmmChoice choose_variant(RowStatistics const& rows, GroupCount const& groups,
                           WindowCount const& windows, TileForms const& tiles,
                           SpmmPlanOptions const& options, ScalarKind const& scalar,
-                          DeviceFacts const& device) {
+                          DeviceFacts const& device, ClusterSample const& clusters) {
   bool const asked = options.algorithm != "auto";
-  auto const predictions = predict(
-      {rows, groups, windows, tiles, options.columns, options.segment_length, scalar, device});
+  auto const predictions = predict({rows, groups, windows, tiles, options.columns,
+                                    options.segment_length, scalar, device, false, clusters});
   auto const& best = *predictions.front().variant;
   auto const& variant = asked ? *find_spmm_variant(options.algorithm) : best;
   return {&variant,

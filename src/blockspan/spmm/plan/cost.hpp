@@ -34,6 +34,7 @@ struct CostFacts {
   ScalarKind scalar;
   DeviceFacts const& device;
   bool chosen = false;  ///< whether the kernel is a candidate is out of the question
+  ClusterSample clusters{};
 };
 
 }  // namespace blockspan::products

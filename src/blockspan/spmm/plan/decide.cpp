@@ -264,11 +264,13 @@ class Decider {
                     reads_narrow(row_bytes(x_columns(launch)));
     if (variant.items) return;
     // several vectors (or single columns) a lane have kernels for plain entries only; columns in 16
-    // bits exist for fewer vectors than three a lane, and no passes side by side
-    int const most_vectors = !launch.vectorized || !plain ? 1
-                             : blocks_.steps              ? (blocks_.scalar.is_complex ? 1 : 2)
-                             : launch.narrow              ? 2
-                                                          : 3;
+    // bits exist for up to two vectors a lane, and no passes side by side
+    bool const complex = blocks_.scalar.is_complex;
+    int const most_vectors = !launch.vectorized || !plain          ? 1
+                             : blocks_.steps                       ? (complex ? 1 : 2)
+                             : launch.narrow                       ? 2
+                             : variant.lists_segments() || complex ? 3
+                                                                   : 4;
     bool const spreads = plain && !blocks_.steps && !launch.narrow;
     auto const segments = statistics_of(variant);
     if (variant.lanes != nullptr && !A_.lanes.any()) {
@@ -278,8 +280,8 @@ class Decider {
     launch.lanes = choose_lanes(
         device_, vectors, segments, most_vectors, A_.lanes,
         spreads && launch.vectorized && !variant.lists_segments() && !variant.team_of_one);
-    bool const several = plain && !blocks_.scalar.is_complex && !launch.vectorized &&
-                         blocks_.x.contiguous && blocks_.y.contiguous;
+    bool const several =
+        plain && !complex && !launch.vectorized && blocks_.x.contiguous && blocks_.y.contiguous;
     if (several)
       launch.lanes =
           columns_of_lane(launch.lanes, vectors, blocks_.steps ? 2 : columns_of_lane_at_most,

@@ -36,11 +36,12 @@ struct SpmmChoice {
   bool asked = false;                       ///< the variant, by its id: there is no fallback
 };
 
-/// The variant of a plan, with the reasons. `windows`: without tiles where they are no candidates.
+/// The variant of a plan, with the reasons. `windows`: without tiles where they are no candidates;
+/// `clusters`: without entries likewise.
 SpmmChoice choose_variant(RowStatistics const& rows, GroupCount const& groups,
                           WindowCount const& windows, TileForms const& tiles,
                           SpmmPlanOptions const& options, ScalarKind const& scalar,
-                          DeviceFacts const& device);
+                          DeviceFacts const& device, ClusterSample const& clusters = {});
 
 /// Copies and launches of a product with this pattern and choice. Without launches: the algorithm
 /// must run, but does not support these blocks.

@@ -45,6 +45,21 @@ struct WindowCount {
   std::int64_t most = 0;  ///< tiles of one window
 };
 
+/// Entries of some rows together, and how many different columns they have.
+struct SharedColumns {
+  std::int64_t entries = 0;
+  std::int64_t columns = 0;
+
+  double share() const {
+    return entries == 0 ? 1 : static_cast<double>(columns) / static_cast<double>(entries);
+  }
+};
+
+/// Of samples: rows with those behind them, and with those that their columns name.
+struct ClusterSample {
+  SharedColumns of_neighbours, of_clusters;
+};
+
 /// A matrix as a plan has prepared it for products.
 struct PatternFacts {
   RowStatistics rows;

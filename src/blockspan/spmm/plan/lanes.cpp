@@ -31,12 +31,13 @@ int entry_lane_bits(std::int64_t vectors, bool single, int column_bits,
   return bits;
 }
 
-/// Lanes over columns, `of_lane` vectors each: just enough for a row of X, fewer for short rows.
-int column_lane_bits(std::int64_t vectors, int of_lane, bool is_short) {
+/// Lanes over columns, `of_lane` vectors each: just enough for a row of X, fewer for short rows,
+/// which then take passes.
+int column_lane_bits(std::int64_t vectors, int of_lane, bool is_short, bool sorted = false) {
   std::int64_t wanted = ceil_div(vectors, std::int64_t{of_lane});
+  std::int64_t const fewest = of_lane == 1 ? 2 : sorted ? 4 : short_row_lanes;
   if (is_short && vectors > 2)
-    wanted = std::min(
-        wanted, std::max<std::int64_t>(of_lane > 1 ? 4 : 2, ceil_div(wanted, std::int64_t{2})));
+    wanted = std::min(wanted, std::max(fewest, ceil_div(wanted, std::int64_t{2})));
   return bits_to_hold(wanted, tuning::device_lane_bits);
 }
 
@@ -46,8 +47,8 @@ Lanes busy_lanes(DeviceFacts const& device, std::int64_t vectors, SegmentStatist
                  int most, SpmmLanes const& asked) {
   bool const is_short = of.mean < tuning::device_short_row;
   auto const with = [&](int each) {
-    return Lanes{{column_lane_bits(vectors, each, is_short && !(is_scattered(of) && each == 1)), 0},
-                 each};
+    bool const fewer = is_short && !(is_scattered(of) && each == 1);
+    return Lanes{{column_lane_bits(vectors, each, fewer, of.sorted), 0}, each};
   };
   Lanes lanes = with(1);
   bool const two =
@@ -61,7 +62,11 @@ Lanes busy_lanes(DeviceFacts const& device, std::int64_t vectors, SegmentStatist
     if (most >= 3 && asked.vectors == 0 && asked.columns == 0 && suits &&
         three.room(vectors) < lanes.room(vectors))
       lanes = three;
+    if (most >= 4 && asked.vectors == 0 && asked.columns == 0 && !lanes.deep &&
+        vectors == four_vectors)
+      lanes = {{four_vector_bits, 0}, 4};
   }
+  if (most >= 4 && asked.vectors == 4 && vectors == four_vectors) return {{four_vector_bits, 0}, 4};
   if (asked.columns > 0)
     lanes.grid.column_bits = bits_to_hold(asked.columns, tuning::device_lane_bits);
   if (!device.lanes_exchange || lanes.vectors_per_lane > 1) return lanes;

@@ -85,6 +85,12 @@ double DeviceModel::strided() const {
                                  asked / (device_.model.far * device_.cycles()));
 }
 
+double DeviceModel::shared_over_far(double far) const {
+  double const near = 1 / device_.model.near, all = rows_.diagonal();
+  double const now = all * near + (1 - all) * far_cycles();
+  return (all * near + (1 - all) * (far * far_cycles() + (1 - far) * near)) / now;
+}
+
 double DeviceModel::near_over_far(double far) const {
   auto const& model = device_.model;
   double const saved = std::min(far, 1 - rows_.diagonal()) * bytes(rows_.nonzeros) *

@@ -52,6 +52,8 @@ class DeviceModel {
   /// Extra time of a product whose X and Y are read and written element by element.
   double strided() const;
 
+  /// Time of gather() where this share of the far rows of X is still far away, over what it is.
+  double shared_over_far(double far) const;
   /// Time of whole rows over that of rows with this share of their columns far away.
   double near_over_far(double far) const;
 

@@ -6,12 +6,14 @@
 #include <type_traits>
 #include <utility>
 
+#include <blockspan/spmm/kernels/clusters/clusters_choice.hpp>
 #include <blockspan/spmm/kernels/groups/groups_choice.hpp>
 #include <blockspan/spmm/kernels/windows/windows_choice.hpp>
 #include <blockspan/spmm/launch/check.hpp>
 #include <blockspan/spmm/launch/kernel_table.hpp>
 #include <blockspan/spmm/layouts/cut_rows.hpp>
 #include <blockspan/spmm/layouts/distances.hpp>
+#include <blockspan/spmm/layouts/row_clusters.hpp>
 #include <blockspan/spmm/layouts/row_groups.hpp>
 #include <blockspan/spmm/layouts/row_windows.hpp>
 #include <blockspan/spmm/layouts/summary.hpp>
@@ -99,8 +101,11 @@ PreparedPattern<Exec, Ordinal> prepare(Exec const& exec, PatternRef<int, Ordinal
   if constexpr (tensor::available<Exec, double>)
     if (choose && WindowsChoice::may_pay(summary.rows, options.columns, scalar, device))
       windows = estimate_row_windows(exec, A);
+  ClusterSample clusters;
+  if (choose && ClustersChoice::may_pay(summary.rows, options.columns, scalar, device))
+    clusters = sample_clusters(exec, A);
   result.choice = choose_variant(result.statistics, result.groups.count, windows,
-                                 choose ? tiles : TileForms{}, options, scalar, device);
+                                 choose ? tiles : TileForms{}, options, scalar, device, clusters);
   result.lanes = options.lanes;
   auto const& variant = *result.choice.variant;
   require(is_offered(variant, scalar_of_bytes(sizeof(double)), device), "blockspan::SpmmPlan",
@@ -108,10 +113,14 @@ PreparedPattern<Exec, Ordinal> prepare(Exec const& exec, PatternRef<int, Ordinal
   bool const is_fallback =
       variant.lists_windows() && GroupsChoice::pay(result.statistics, result.groups.count);
   if (!variant.lists_groups() && !is_fallback) result.groups.begin = {};
-  if (variant.lists_segments())
+  if (variant.lists_segments()) {
+    RowArray<Exec, Ordinal> order;
+    if (variant.clusters_rows && A.rows == A.columns) order = cluster_rows(exec, A);
     result.list = cut_long_rows(exec, A,
                                 {result.choice.segment, variant.skips_empty_rows(),
-                                 variant.kernel == SpmmKernelId::segments_sorted});
+                                 variant.kernel == SpmmKernelId::segments_sorted},
+                                {order.data()});
+  }
   if (variant.lists_tiles())
     result.tiles = registered<Exec>("blockspan::SpmmPlan", tile_table<Exec, Ordinal>(), variant)(
         exec, A, result.statistics, options.segment_length);

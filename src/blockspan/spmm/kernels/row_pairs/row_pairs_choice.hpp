@@ -27,8 +27,10 @@ struct RowPairsChoice : tuning::RowPairsLimits {
   /// where there are enough rows for a thread to have two.
   static bool replaces(SpmmVariant const& chosen, PatternFacts const& A, BlockFacts const& blocks,
                        DeviceFacts const& device) {
-    bool const whole_rows = chosen.kernel == SpmmKernelId::rows ||
-                            chosen.kernel == SpmmKernelId::single_columns || chosen.lists_groups();
+    bool const whole_rows =
+        chosen.kernel == SpmmKernelId::rows || chosen.kernel == SpmmKernelId::single_columns ||
+        chosen.lists_groups() ||
+        (chosen.clusters_rows && A.rows.mean() < tuning::ClustersLimits::long_row);
     return whole_rows && A.block == 1 && blocks.columns == 1 && !blocks.steps &&
            needs(blocks.scalar, device) &&
            A.rows.rows >= rows_of_multiprocessor * device.multiprocessors;

@@ -35,13 +35,19 @@ std::uint32_t device_row_bytes(BlockRef<Scalar const> const& X) {
 ///
 /// OnePass: the lanes are enough for all columns at once. Deep: see Lanes, or column-major X.
 ///
+/// Across: lanes over the columns, a whole number of times those of a row, known to the compiler:
+/// the vectors of a lane are at constant distances then, and their addresses cost nothing. 0: any.
+///
 /// Vectorized: a vector is one 16-byte load; X is row-major, aligned, a whole number of vectors
 /// wide. Otherwise Width is 1 and X may have any strides.
 template <class Scalar, class Entries, int Width, bool Vectorized, int Vectors = 1,
-          bool EntryLanes = false, int Rows = 1, bool OnePass = false, bool Deep = false>
+          bool EntryLanes = false, int Rows = 1, bool OnePass = false, bool Deep = false,
+          int Across = 0>
 struct DirectLanes {
   static_assert(Vectorized || Width == 1, "lanes without vectors own single columns");
-  static constexpr bool is_shallow = Vectorized || OnePass;  ///< with several vectors a lane
+  static_assert(Across == 0 || (Vectorized && !OnePass), "vectors of a row, in passes");
+  static constexpr int addresses = Across > 0 ? 1 : Vectors;  ///< of a lane in a row of X
+  static constexpr bool is_shallow = Vectorized || OnePass;   ///< with several vectors a lane
   static constexpr int depth = Rows > 1 ? tuning::device_group_depth<Rows>
                                         : tuning::device_depth<Deep || !is_shallow ? 1 : Vectors>;
   /// Needs few registers.
@@ -60,14 +66,16 @@ struct DirectLanes {
       has_many_segment_blocks ? tuning::device_many_segment_blocks : blocks;
   static constexpr int width = Width, vectors = Vectors;
   static constexpr bool vectorized = Vectorized;
-  static constexpr bool only_whole_rows = are_narrow_v<Entries>;
+  static constexpr bool strided_y = Vectorized && Vectors <= 2 && !Deep && Across == 0;
+  static constexpr bool only_whole_rows = are_narrow_v<Entries> || Across > 0;
   static constexpr bool contiguous = Vectorized || Vectors > 1;  ///< rows of Y, as decided
   static constexpr bool may_split_passes = Vectorized && (EntryLanes || Deep);
   template <class Segment>
   static constexpr tuning::LaneCode code = OnePass || Rows > 1 || is_pass_v<Segment>
                                                ? tuning::LaneCode{}
                                                : tuning::lane_code(is_listed_v<Segment>, Vectors,
-                                                                   EntryLanes, Deep, !Vectorized);
+                                                                   EntryLanes, Deep, !Vectorized,
+                                                                   Across > 0);
 
   Entries entries;
   BlockRef<Scalar const> X;  ///< columns of op(A) x n
@@ -150,11 +158,14 @@ struct DirectLanes {
 
   /// One multiply-add of 32 by 32 bits finds a row of X: the kernel has few instructions to spare.
   template <class Ordinal>
-  KOKKOS_FORCEINLINE_FUNCTION Vector<Scalar, Width> fetch(char const* x, Ordinal row) const {
+  KOKKOS_FORCEINLINE_FUNCTION Vector<Scalar, Width> fetch(char const* const* x, Ordinal row,
+                                                          int s) const {
     using P = Vector<Scalar, Width>;
     using Unsigned = std::make_unsigned_t<Ordinal>;
-    return load(reinterpret_cast<P const*>(
-        x + static_cast<std::uint64_t>(static_cast<Unsigned>(row)) * row_bytes));
+    return load(
+        reinterpret_cast<P const*>(
+            x[s % addresses] + static_cast<std::uint64_t>(static_cast<Unsigned>(row)) * row_bytes) +
+        (s - s % addresses) * Across);
   }
 
   template <class Own, class Place>
@@ -171,9 +182,9 @@ struct DirectLanes {
     int row_at[Rows];
     BLOCKSPAN_UNROLL
     for (int i = 0; i < Rows; ++i) row_at[i] = segment.row_at(i);
-    char const* x[Vectors];
+    char const* x[addresses];
     BLOCKSPAN_UNROLL
-    for (int s = 0; s < Vectors; ++s) {
+    for (int s = 0; s < addresses; ++s) {
       int const vector = first + s * grid.columns();  // lanes beyond the last vector follow it
       x[s] = reinterpret_cast<char const*>(X.data + (vector < all ? vector : all - 1) * Width *
                                                         X.column_stride);
@@ -236,7 +247,7 @@ struct DirectLanes {
       BLOCKSPAN_UNROLL
       for (int i = 0; i < Rows; ++i) a[u][i] = value(own, place, row_at[i]);
       BLOCKSPAN_UNROLL
-      for (int s = 0; s < Vectors; ++s) b[u][s] = fetch(x[s], row);
+      for (int s = 0; s < Vectors; ++s) b[u][s] = fetch(x, row, s);
     }
     if constexpr (!Last && Code.loads_first) {
       BLOCKSPAN_UNROLL

@@ -8,6 +8,22 @@
 
 namespace blockspan::products {
 
+/// False where other lanes were decided than `Across` of `Vectors` vectors each, or where those of
+/// a row are not a whole number of times as many.
+template <int Vectors, int Across, class Call, class Entries>
+bool launch_known_lanes(Call const& call, Entries const& entries) {
+  using Scalar = typename Call::Scalar;
+  Lanes const& lanes = call.launch.lanes;
+  constexpr int width = device_vector_v<Scalar>;
+  if (call.variant().lists_segments() || lanes.vectors_per_lane != Vectors ||
+      lanes.grid.columns() != Across || lanes.deep ||
+      call.product.X.columns % (Vectors * Across * width) != 0)
+    return false;
+  using Inner = DirectLanes<Scalar, Entries, width, true, Vectors, false, 1, false, false, Across>;
+  launch_segments<Inner>(call, entries);
+  return true;
+}
+
 /// Devices: whole rows or listed segments, by the lanes that were decided. Several vectors (or
 /// single columns) a lane are instantiated for plain entries only.
 template <class Call, class Entries>
@@ -36,14 +52,18 @@ requires(!runs_on_host_v<typename Call::Exec>) void launch_rows(Call const& call
   }
   if (entry_lanes || (lanes.spread && each == 1))
     return launch_segments<DirectLanes<Scalar, Entries, width, true, 1, true>>(call, entries);
-  if constexpr (plain && !narrow) {
-    using Deep = DirectLanes<Scalar, Entries, width, true, 2, false, 1, false, true>;
-    if (each == 2 && lanes.deep) return launch_segments<Deep>(call, entries);
-    if (each == 3)
-      return launch_segments<DirectLanes<Scalar, Entries, width, true, 3>>(call, entries);
-  }
+  if constexpr (plain && !narrow)
+    if (rows_are_vectors(call.product.Y)) {
+      if (launch_known_lanes<4, 8>(call, entries) || launch_known_lanes<2, 16>(call, entries) ||
+          launch_known_lanes<2, 8>(call, entries) || launch_known_lanes<2, 4>(call, entries))
+        return;
+      using Deep = DirectLanes<Scalar, Entries, width, true, 2, false, 1, false, true>;
+      if (each == 2 && lanes.deep) return launch_segments<Deep>(call, entries);
+      if (each == 3)
+        return launch_segments<DirectLanes<Scalar, Entries, width, true, 3>>(call, entries);
+    }
   if constexpr (plain)
-    if (each == 2)
+    if (each >= 2)
       return launch_segments<DirectLanes<Scalar, Entries, width, true, 2>>(call, entries);
   launch_segments<DirectLanes<Scalar, Entries, width, true>>(call, entries);
 }
