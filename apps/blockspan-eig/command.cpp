@@ -105,9 +105,14 @@ void add_exact(CLI::App& app, EigCommand& command) {
           "--certify", "--initial", "--constraints", "--checkpoint", "--resume", "--spmm"})
       option->excludes(app.get_option(other));
   for (auto* const option : {interval, count}) option->excludes(app.get_option("--pairs"));
-  app.add_flag("--buckling", exact.buckling,
-               "With those three: A is positive definite, and --mass is any geometric stiffness; "
-               "nearest is meant in 1 / lambda");
+  auto* const buckling =
+      app.add_flag("--buckling", exact.buckling,
+                   "With those three: A is positive definite, and --mass is any geometric "
+                   "stiffness; nearest is meant in 1 / lambda");
+  app.add_flag("--cayley", exact.cayley,
+               "With --near: the nearest in ratio, least |lambda - shift| / |lambda + shift|")
+      ->needs(near)
+      ->excludes(buckling);
   app.add_option("--slice", exact.slice, "Pairs of --interval found at one shift, about")
       ->check(at_least_one());
 }
@@ -149,6 +154,8 @@ void check_combination(EigCommand const& command) {
   require(!exact.buckling || !split,
           exact.kind == ExactRequest::Kind::near ? "--near" : "--interval",
           "the loads of --buckling are sought on one side of zero");
+  require(!exact.cayley || exact.from != 0, "--near",
+          "--cayley takes the nearest in ratio: the shift may not be zero");
   require(command.time_limit > 0, "--time-limit", command.time_limit, " is not a positive time");
 }
 

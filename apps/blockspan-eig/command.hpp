@@ -22,6 +22,7 @@ struct ExactRequest {
   Kind kind = Kind::none;
   double from = 0, to = 0;  ///< the shift; the ends
   bool buckling = false;    ///< M is a geometric stiffness
+  bool cayley = false;      ///< the nearest in ratio
   int slice = 128;          ///< pairs of an interval found at one shift, about
 
   explicit operator bool() const { return kind != Kind::none; }

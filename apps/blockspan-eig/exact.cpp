@@ -55,7 +55,9 @@ ExactOptions exact_options(EigCommand const& command) {
   options.tolerance = command.tolerance;
   options.block = command.block;
   options.slice = command.exact.slice;
-  options.form = command.exact.buckling ? Spectral::buckling : Spectral::normal;
+  options.form = command.exact.buckling ? Spectral::buckling
+                 : command.exact.cayley ? Spectral::cayley
+                                        : Spectral::normal;
   options.seed = command.seed;
   options.max_steps = command.max_iterations;
   options.time_limit = command.time_limit;
@@ -206,6 +208,7 @@ Json exact_json(EigCommand const& command, EigResult const& result) {
           {"factor_entries", report.factor_entries},
           {"factor_bytes", report.factor_bytes},
           {"buckling", command.exact.buckling},
+          {"cayley", command.exact.cayley},
           {"seconds",
            {{"factorization", report.seconds.factorization},
             {"solve", report.seconds.solve},

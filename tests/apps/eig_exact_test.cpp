@@ -98,6 +98,24 @@ TEST_P(EigExact, SolvesBucklingPencils) {
   for (double const value : numbers(found.report["eigenvalues"])) EXPECT_NEAR(value, 1, 1e-12);
 }
 
+TEST_P(EigExact, TakesTheNearestInRatio) {
+  double const sigma = 1.3;
+  auto const found = run({"laplace7:8x8x8", "--near", "1.3", "--cayley", "--pairs", "20"});
+  EXPECT_EQ(found.outcome.status, 0) << found.outcome.out << found.outcome.err;
+  EXPECT_TRUE(found.report["exact"]["cayley"]);
+  double const from = found.report["exact"]["from"], to = found.report["exact"]["to"];
+  EXPECT_NEAR(from * to, sigma * sigma, 1e-3);
+  auto const ratios = [&](std::vector<double> values) {
+    for (double& value : values) value = std::abs(value - sigma) / (value + sigma);
+    std::sort(values.begin(), values.end());
+    return values;
+  };
+  auto const truth = ratios(grid7_spectrum(8));
+  auto const values = ratios(numbers(found.report["eigenvalues"]));
+  ASSERT_EQ(values.size(), 20u);
+  for (std::size_t j = 0; j < values.size(); ++j) EXPECT_NEAR(values[j], truth[j], 1e-12);
+}
+
 // Four of a cube's lowest: a single one and three of equal value; the fifth and sixth are equal.
 TEST_P(EigExact, CertifiesByACount) {
   for (auto const& [pairs, words] : {std::pair<std::string, std::string>("4", "none is missing: ("),
@@ -121,6 +139,8 @@ TEST(EigExactUsage, RefusesWhatHasNoMeaning) {
                  "--buckling: needs the geometric stiffness, --mass");
   expect_refused({small, "--mass", small, "--interval=-1,1", "--buckling"},
                  "--interval: the loads of --buckling are sought on one side of zero");
+  expect_refused({small, "--near", "0", "--cayley"},
+                 "--near: --cayley takes the nearest in ratio: the shift may not be zero");
   expect_refused({small, "--near", "1", "--which", "largest"},
                  "--which excludes --near (see --help)");
 }

@@ -251,6 +251,8 @@ TYPED_TEST(ExactFailures, RefusesBadInput) {
   EXPECT_THAT(message([&] { this->near(K, &K, 0, buckling); }), HasSubstr("may not be zero"));
   EXPECT_THAT(message([&] { this->inside(K, &K, -1, 1, buckling); }),
               HasSubstr("on one side of zero"));
+  EXPECT_THAT(message([&] { this->near(K, nullptr, 0, {.pairs = 2, .form = Spectral::cayley}); }),
+              HasSubstr("which may not be zero"));
   auto const M = this->chain(9);
   EXPECT_THAT(message([&] { this->near(K, &M, 1, {.pairs = 2}); }),
               HasSubstr("the mass matrix has 9 rows"));

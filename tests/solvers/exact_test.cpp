@@ -237,6 +237,46 @@ TYPED_TEST(Exact, SolvesBucklingPencils) {
   EXPECT_TRUE(are_right(loads, within(spectrum, 1.5, 6), 1e-10));
 }
 
+/// The largest |lambda + sigma| / |lambda - sigma|: between sigma / q and sigma q, of either sign.
+TYPED_TEST(Exact, TakesTheNearestInRatioByCayleysForm) {
+  using Scalar = typename TypeParam::Scalar;
+  std::int64_t const n = 90;
+  auto const K = this->chain(n);
+  auto const spectrum = this->chain_spectrum(n);
+  auto const M = this->banded(n, 0, [](std::int64_t, std::int64_t) { return Scalar(0.5); });
+  for (double const sign : {1.0, -1.0})
+    for (double const sigma : {0.02, 0.8, 3.9, 50.0})
+      for (int const pairs : {1, 12}) {
+        auto const distance = [&](double value) {
+          return std::abs(value - sigma) / std::abs(value + sigma);
+        };
+        auto truth = spectrum;
+        std::stable_sort(truth.begin(), truth.end(),
+                         [&](double a, double b) { return distance(a) < distance(b); });
+        truth.resize(pairs);
+        for (double& value : truth) value *= sign;
+        std::sort(truth.begin(), truth.end());
+        auto const A = this->scaled(K, sign);
+        ExactOptions options{.pairs = pairs, .form = Spectral::cayley};
+        auto const report = this->near(A, nullptr, sign * sigma, options);
+        EXPECT_EQ(report.proof, Proof::proved) << sigma << report.trouble;
+        EXPECT_TRUE(are_right(report, truth, 1e-12)) << sigma << " " << pairs;
+        EXPECT_NEAR(report.from * report.to, sigma * sigma, 1e-3 * sigma * sigma);
+        // a count below the shift replaces the lower end where it is zero
+        auto const pencil = this->near(A, &M, 2 * sign * sigma, options);
+        for (int j = 0; j < pairs && pencil.eigenvalues.size() == truth.size(); ++j)
+          EXPECT_NEAR(pencil.eigenvalues[j], 2 * truth[j], 1e-11);
+        EXPECT_EQ(pencil.proof, Proof::proved);
+      }
+  // all of both signs: those of the other sign are farther than infinity, and no interval
+  auto const both = this->diagonal({-3, -1, 0.5, 2, 4});
+  auto const report = this->near(both, nullptr, 1, {.pairs = 5, .form = Spectral::cayley});
+  EXPECT_TRUE(are_right(report, {-3, -1, 0.5, 2, 4}, 1e-13));
+  EXPECT_NE(report.proof, Proof::proved);
+  auto const some = this->near(both, nullptr, 1, {.pairs = 3, .form = Spectral::cayley});
+  EXPECT_TRUE(are_right(some, {0.5, 2, 4}, 1e-13));
+}
+
 /// An unknown without geometric stiffness has no load that buckles it.
 TYPED_TEST(Exact, LeavesInfiniteBucklingLoadsOut) {
   auto const K = this->diagonal({2, 3, 4, 5});

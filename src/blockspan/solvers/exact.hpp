@@ -21,8 +21,9 @@ namespace blockspan {
 
 /// How K x = lambda M x is inverted.
 enum class Spectral {
-  normal,   ///< M positive (semi)definite, K any Hermitian matrix
-  buckling  ///< K positive definite, M (the geometric stiffness) any: in 1 / lambda
+  normal,    ///< M positive (semi)definite, K any Hermitian matrix
+  buckling,  ///< K positive definite, M (the geometric stiffness) any: in 1 / lambda
+  cayley     ///< as normal, but nearest in ratio: the least |lambda - sigma| / |lambda + sigma|
 };
 
 /// What the counts say of the pairs found.
@@ -178,12 +179,14 @@ struct Problem {
 ///
 /// K, M: Hermitian n x n matrices of (complex) doubles, M positive semidefinite (null: the
 /// identity); with Spectral::buckling K positive definite and M any, and "nearest" is meant in 1 /
-/// lambda (infinite ones among them, vectors that M maps to zero, are left out). X: n x m, m >=
-/// options.pairs, is overwritten by the vectors, ascending as the values in the report, X^H M X = I
-/// (with buckling |X^H M X| = 1 / |lambda|: X^H K X = I). Shifts that are an eigenvalue are moved,
-/// and the report says so. Fewer than pairs where M leaves fewer finite eigenvalues. A count is
-/// trusted as ShiftCount says; "proved" rests on double arithmetic and that estimate, not on
-/// interval arithmetic.
+/// lambda (infinite ones among them, vectors that M maps to zero, are left out). Spectral::cayley
+/// takes the largest |lambda + sigma| / |lambda - sigma|, eigenvalues of (K - sigma M)^-1 (K +
+/// sigma M), which has the Krylov spaces of the normal form: those between sigma / q and sigma q.
+/// X: n x m, m >= options.pairs, is overwritten by the vectors, ascending as the values in the
+/// report, X^H M X = I (with buckling |X^H M X| = 1 / |lambda|: X^H K X = I). Shifts that are an
+/// eigenvalue are moved, and the report says so. Fewer than pairs where M leaves fewer finite
+/// eigenvalues. A count is trusted as ShiftCount says; "proved" rests on double arithmetic and that
+/// estimate, not on interval arithmetic.
 ///
 /// Numerical trouble is a status (missing_pairs, singular_pencil, mass_not_positive_definite,
 /// max_iterations, time_limit, stopped_by_monitor). Throws Error for bad arguments, entries that

@@ -140,6 +140,8 @@ void require_shift(double sigma, Spectral form) {
   require(std::isfinite(sigma), where, "the shift is ", sigma);
   require(form != Spectral::buckling || sigma != 0, where,
           "the buckling form works in 1 / lambda: the shift may not be zero");
+  require(form != Spectral::cayley || sigma != 0, where,
+          "the Cayley form measures lambda by its ratio to the shift, which may not be zero");
 }
 
 void require_interval(double a, double b, Spectral form) {

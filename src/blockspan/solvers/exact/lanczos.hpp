@@ -28,6 +28,7 @@ struct RunTask {
   int wanted = 1;                   ///< pairs nearest the shift
   bool may_move = true;             ///< whether badly_placed is an answer, and
   bool may_leave = true;            ///< far_away
+  bool by_ratio = false;            ///< the largest |1 + 2 sigma theta| first, the Cayley transform
   std::int64_t found = 0, all = 0;  ///< for the monitor
   int number = 0;                   ///< of the run: the seed of its columns
 };
@@ -81,15 +82,19 @@ class Lanczos {
     }
   }
 
-  /// Ritz values of OP, largest magnitude first, and the residuals of their pairs in the norm of M.
+  /// Ritz values of OP, largest magnitude (or as by_ratio says) first, and the residuals of their
+  /// pairs in the norm of M.
   std::vector<double> const& theta() const { return theta_; }
   std::vector<double> const& residuals() const { return residual_; }
   /// The leading ones that have converged.
   int accepted() const { return accepted_; }
   /// Of a run that exhausted the space: all that are no rounding errors of the largest.
   int finite() const {
+    double const most = std::accumulate(theta_.begin(), theta_.end(), 0.0, [](double a, double b) {
+      return std::max(a, std::abs(b));
+    });
     return static_cast<int>(std::count_if(theta_.begin(), theta_.end(), [&](double theta) {
-      return std::abs(theta) > 1e-13 * std::abs(theta_.front());
+      return std::abs(theta) > 1e-13 * most;
     }));
   }
 
@@ -212,8 +217,10 @@ class Lanczos {
     if (lapack::hermitian_eigen(s_, values) != 0) return false;
     order_.resize(columns_);
     std::iota(order_.begin(), order_.end(), 0);
-    std::stable_sort(order_.begin(), order_.end(),
-                     [&](int a, int b) { return std::abs(values[a]) > std::abs(values[b]); });
+    double const centre = task_.by_ratio ? -0.5 / task_.shift : 0;
+    std::stable_sort(order_.begin(), order_.end(), [&](int a, int b) {
+      return std::abs(values[a] - centre) > std::abs(values[b] - centre);
+    });
     theta_.clear(), residual_.clear();
     int const rows = static_cast<int>(r_.extent(0));
     for (int const column : order_) {

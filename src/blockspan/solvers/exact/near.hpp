@@ -6,6 +6,7 @@
 #include <limits>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <blockspan/solvers/exact/pairs.hpp>
@@ -30,7 +31,11 @@ template <class Scalar, class Exec>
 class Near {
  public:
   Near(Pencil<Scalar, Exec>& pencil, double sigma)
-      : pencil_(pencil), report_(pencil.report), sigma_(sigma), wanted_(pencil.options.pairs) {}
+      : pencil_(pencil),
+        report_(pencil.report),
+        sigma_(sigma),
+        by_ratio_(pencil.options.form == Spectral::cayley),
+        wanted_(pencil.options.pairs) {}
 
   /// Returns the pairs, ascending.
   Pairs<Scalar, Exec> solve() {
@@ -54,7 +59,20 @@ class Near {
   }
 
  private:
-  double distance(double value) const { return std::abs(value - sigma_); }
+  /// From the shift; by ratio 1 over the magnitude of an eigenvalue of the Cayley transform.
+  double distance(double value) const {
+    double const length = std::abs(value - sigma_);
+    return by_ratio_ ? length / std::abs(value + sigma_) : length;
+  }
+  /// A small length over this is no less than the distance that it makes.
+  double unit() const { return by_ratio_ ? std::abs(sigma_) / 2 : 1; }
+
+  /// The ends of all that is nearer than r, which by ratio is below 1.
+  std::pair<double, double> reach(double r) const {
+    if (!by_ratio_) return {sigma_ - r, sigma_ + r};
+    double const q = (1 + r) / (1 - r);
+    return {sigma_ > 0 ? sigma_ / q : sigma_ * q, sigma_ > 0 ? sigma_ * q : sigma_ / q};
+  }
 
   /// Distances that count as equal: to rounding, and to the errors of the pairs.
   bool same_distance(double a, double b) const {
@@ -93,7 +111,7 @@ class Near {
   /// Runs, and anew where the shift is badly placed.
   RunEnd search() {
     constexpr int most_moves = 6;
-    RunTask task{.shift = shift_, .wanted = wanted_};
+    RunTask task{.shift = shift_, .wanted = wanted_, .by_ratio = by_ratio_};
     double factor = 1e-3;
     WithMass<Scalar, Exec> const none{pencil_.new_block("none", 0), pencil_.new_block("none", 0)};
     for (int moves = 0;; ++moves) {
@@ -147,7 +165,8 @@ class Near {
                     }));
     auto const leading = std::min<std::size_t>(wanted_, found_.size());
     slack_ = 0;
-    for (std::size_t j = 0; j < leading; ++j) slack_ = std::max(slack_, 2 * found_.bounds[j]);
+    for (std::size_t j = 0; j < leading; ++j)
+      slack_ = std::max(slack_, 2 * found_.bounds[j] / unit());
   }
 
   /// Half-way from the last wanted pair to the next value that differs from it.
@@ -161,6 +180,7 @@ class Near {
     for (double const value : found_.values) look(distance(value));
     for (double const other : others_) look(other);
     if (std::isfinite(next)) return (d + next) / 2;
+    if (by_ratio_) return (d + 1) / 2;
     return d > 0 ? 2 * d : std::max(std::abs(sigma_), 1.0);
   }
 
@@ -171,12 +191,13 @@ class Near {
   /// Counts at both ends; where nothing is below the shift itself, the lower one needs no factors.
   bool count_within(double r) {
     CountedEnds ends;
+    auto const [low, high] = reach(r);
     if (certain_.trusted && certain_.count == 0) {
-      auto const placed = pencil_.place(sigma_ + r, Move::up, r);
+      auto const placed = pencil_.place(high, Move::up, high - sigma_);
       ends.from = certain_, ends.to = placed.at;
-      ends.from.shift = ends.from.asked = std::min(sigma_ - r, certain_.shift);
+      ends.from.shift = ends.from.asked = std::min(low, certain_.shift);
     } else {
-      ends = pencil_.ends(sigma_ - r, sigma_ + r);
+      ends = pencil_.ends(low, high);
     }
     report_.from = ends.from.shift, report_.to = ends.to.shift;
     if (!ends.trusted()) {
@@ -192,7 +213,15 @@ class Near {
   void prove() {
     if (found_.size() == 0) return;
     auto const below = certain_;
-    if (!count_within(radius())) return;
+    double const r = radius();
+    if (by_ratio_ && !(r < 1)) {
+      report_.proof = Proof::uncountable;
+      report_.trouble =
+          "too few eigenvalues have the sign of the shift: those of the other are no "
+          "interval together with them";
+      return;
+    }
+    if (!count_within(r)) return;
     for (int tries = 0; tries < 3; ++tries) {
       std::int64_t const need = report_.counted - inside(report_.from, report_.to);
       if (need <= 0 || need > 8 * std::max(wanted_, 1) || all_) break;
@@ -213,6 +242,7 @@ class Near {
                                .wanted = need << tries,
                                .may_move = false,
                                .may_leave = false,
+                               .by_ratio = by_ratio_,
                                .number = 100 + need},
                               with_mass(pencil_, locked));
     auto const end = run.run();
@@ -281,8 +311,9 @@ class Near {
   bool is_tied() {
     auto const last = std::min<std::size_t>(wanted_, found_.size()) - 1;
     double const d = distance(found_.values[last]);
-    bool const accurate = slack_ <= std::max(1e-8 * std::max(d, std::abs(sigma_)),
-                                             1e-12 * pencil_.factors().scaled_size());
+    double const length = std::max({d * unit(), std::abs(sigma_), std::abs(shift_ - sigma_)});
+    bool const accurate =
+        slack_ * unit() <= std::max(1e-8 * length, 1e-12 * pencil_.factors().scaled_size());
     if (!accurate || !fits()) return false;
     double const r = d * (1 - 1e-7) - slack_;
     for (double const value : found_.values)
@@ -290,7 +321,8 @@ class Near {
           value < report_.to)
         return false;
     if (!(r > 0)) return true;
-    auto const ends = pencil_.ends(sigma_ - r, sigma_ + r);
+    auto const [low, high] = reach(r);
+    auto const ends = pencil_.ends(low, high);
     // moved outward they may hold some of the tied ones
     return ends.trusted() && ends.number() == inside(ends.from.shift, ends.to.shift);
   }
@@ -305,6 +337,7 @@ class Near {
   Pencil<Scalar, Exec>& pencil_;
   ExactReport& report_;
   double sigma_, shift_ = 0;
+  bool by_ratio_;
   ShiftCount certain_;
   int wanted_, accepted_ = 0;
   bool all_ = false;  ///< no more finite eigenvalues
