@@ -39,6 +39,9 @@ class Hiding final : public operators::PencilFactors {
   std::vector<double> energies(double const* X, std::vector<double> const& values) const override {
     return truth_.energies(X, values);
   }
+  std::vector<double> scaled_squares(double const* R, std::int64_t columns) const override {
+    return truth_.scaled_squares(R, columns);
+  }
   std::int64_t factor_entries() const override { return truth_.factor_entries(); }
   std::int64_t bytes() const override { return truth_.bytes(); }
 

@@ -17,6 +17,7 @@ struct ShiftCount {
   /// The size of the error of the factors against the eigenvalue of K - shift M next to zero,
   /// scaled, in the very directions where a sign could turn: by inverse iteration.
   double rho = 0;
+  double inverse = 0;  ///< the norm of the inverse of what was factored, scaled, an estimate
   /// Every pivot has a sign of its own, the number is one that can be, and rho < 0.1.
   bool trusted = false;
   bool moved() const { return shift != asked; }
@@ -54,6 +55,10 @@ class PencilFactors {
   /// what rounding does to its Rayleigh quotient.
   virtual std::vector<double> energies(double const* X,
                                        std::vector<double> const& values) const = 0;
+
+  /// ||S r||^2 of every column of R, n x columns, column-major, S K S and S M S being what is
+  /// factored: times the norm of the inverse of that, at least r^H (K - shift M)^-1 r.
+  virtual std::vector<double> scaled_squares(double const* R, std::int64_t columns) const = 0;
 
   virtual std::int64_t factor_entries() const = 0;  ///< reals in the factors
   virtual std::int64_t bytes() const = 0;           ///< of them and their work space

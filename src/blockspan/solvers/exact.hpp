@@ -97,9 +97,10 @@ struct ExactReport {
   // Per pair, ascending.
   std::vector<double> eigenvalues;
   std::vector<double> backward_errors;  ///< ||K x - lambda M x|| / ((||K|| + |lambda| ||M||) ||x||)
-  /// |lambda_j - eigenvalues[j]| is at most this, as far as the rounding of the solves is known:
-  /// residual of the inverse in the norm of M over theta^2, and the rounding of a Rayleigh
-  /// quotient. Where a spectrum spans more than 1e12, rounding of the largest may be more.
+  /// |lambda_j - eigenvalues[j]| is at most this: the residual of the inverse in the norm of M over
+  /// theta^2, the rounding of a Rayleigh quotient, and 10 r^H (K - sigma M)^-1 r of the residual r
+  /// of the pair, an estimate: what rounding of the factors has left in the vector. Infinite where
+  /// the factors have null pivots.
   std::vector<double> error_bounds;
   std::vector<double> certain_digits;
   std::vector<Status> pair_status;

@@ -114,7 +114,7 @@ class DirectPencil final : public PencilFactors {
       count.rho = std::numeric_limits<double>::infinity();
       return count;
     }
-    count.rho = error_of_factors();
+    test_factors(count);
     count.trusted = counts_.null_pivots == 0 && counts_.static_pivots == 0 &&
                     counts_.negative_pivots % k_.parts == 0 && count.rho < 0.1;
     return count;
@@ -149,6 +149,19 @@ class DirectPencil final : public PencilFactors {
         x[i] = k_.parts == 2 ? std::hypot(column[2 * i], column[2 * i + 1]) : std::abs(column[i]);
       double const mass = m_ ? energy(*m_, x) : dot(x.data(), x.data(), k_.rows);
       result.push_back(energy(k_, x) + std::abs(values[c]) * mass);
+    }
+    return result;
+  }
+
+  std::vector<double> scaled_squares(double const* R, std::int64_t columns) const override {
+    std::vector<double> result;
+    for (std::int64_t c = 0; c < columns; ++c) {
+      double sum = 0;
+      for (std::int64_t i = 0; i < order_; ++i) {
+        double const entry = scaling_[static_cast<std::size_t>(i / k_.parts)] * R[c * order_ + i];
+        sum += entry * entry;
+      }
+      result.push_back(sum);
     }
     return result;
   }
@@ -198,7 +211,8 @@ class DirectPencil final : public PencilFactors {
   /// The factors are exact for F + E, and E z = x - F z for z = (F + E)^-1 x: |E z| / |x| is the
   /// size of E over the least eigenvalue, where z is the direction of that (Weyl). Infinite where
   /// that cannot be computed.
-  double error_of_factors() const {
+  void test_factors(ShiftCount& count) const {
+    count.rho = count.inverse = std::numeric_limits<double>::infinity();
     std::int64_t const n = order_;
     int const columns = static_cast<int>(std::min<std::int64_t>(tested, n));
     std::vector<double> X(static_cast<std::size_t>(n * columns)), Z, R(X.size());
@@ -209,7 +223,7 @@ class DirectPencil final : public PencilFactors {
     }
     double rho = 0;
     for (int step = 0; step < 3; ++step) {
-      if (!orthonormalize_columns(X, n, columns)) return std::numeric_limits<double>::infinity();
+      if (!orthonormalize_columns(X, n, columns)) return;
       Z = X;
       factors_->solve(Z.data(), columns);
       if (step > 0) {
@@ -219,11 +233,14 @@ class DirectPencil final : public PencilFactors {
           for (std::int64_t i = c * n; i < (c + 1) * n; ++i) sum += (X[i] - R[i]) * (X[i] - R[i]);
           if (!(std::sqrt(sum) <= rho)) rho = std::sqrt(sum);
         }
-        if (!std::isfinite(rho)) return std::numeric_limits<double>::infinity();
+        if (!std::isfinite(rho)) return;
       }
       std::swap(X, Z);
     }
-    return rho;
+    count.rho = rho;
+    count.inverse = 0;
+    for (int c = 0; c < columns; ++c)
+      count.inverse = std::max(count.inverse, std::sqrt(dot(&X[c * n], &X[c * n], n)));
   }
 
   HostHermitian k_;

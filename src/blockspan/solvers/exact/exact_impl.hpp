@@ -24,6 +24,7 @@ double orthogonality_loss(Pencil<Scalar, Exec>& pencil, Block<Scalar, Exec> cons
 template <class Scalar, class Exec>
 void describe(Pencil<Scalar, Exec>& pencil, Pairs<Scalar, Exec> const& pairs) {
   constexpr double largest_error = 1e-9;
+  double const tolerance = pencil.options.tolerance;
   auto& report = pencil.report;
   report.eigenvalues = pairs.values;
   report.backward_errors = pairs.errors;
@@ -33,10 +34,12 @@ void describe(Pencil<Scalar, Exec>& pencil, Pairs<Scalar, Exec> const& pairs) {
     double const size = std::abs(pairs.values[j]), bound = pairs.bounds[j];
     report.certain_digits.push_back(
         std::clamp(bound > 0 ? std::log10(size / bound) : 16.0, 0.0, 16.0));
-    bool const good = pairs.errors[j] <= largest_error && report.orthogonality_loss < 1e-7;
-    report.pair_status.push_back(!good           ? Status::not_converged
-                                 : size <= bound ? Status::zero_eigenvalue
-                                                 : Status::converged);
+    bool const good =
+        pairs.errors[j] <= std::min(largest_error, tolerance) && report.orthogonality_loss < 1e-7;
+    bool const zero = size <= bound && std::isfinite(bound);
+    report.pair_status.push_back(!good  ? Status::not_converged
+                                 : zero ? Status::zero_eigenvalue
+                                        : Status::converged);
   }
   auto const done = std::count_if(report.pair_status.begin(), report.pair_status.end(), is_done);
   if (report.status == Status::converged && done < static_cast<std::int64_t>(pairs.size())) {
@@ -70,8 +73,8 @@ void exchange(Exec const& exec, ExactReport& report, Block<Scalar, Exec>& X) {
   constexpr double infinite = std::numeric_limits<double>::infinity();
   auto const old = report;
   auto const value = [&](std::size_t j) {  // zero to rounding: M maps the vector to nothing
-    double const mu = old.eigenvalues[j];
-    return std::abs(mu) > old.error_bounds[j] ? inverse(mu) : infinite;
+    double const mu = old.eigenvalues[j], bound = old.error_bounds[j];
+    return std::abs(mu) > bound || !std::isfinite(bound) ? inverse(mu) : infinite;
   };
   auto const order = sorted_order(count, [&](int a, int b) { return value(a) < value(b); });
   std::swap(report.norm_k, report.norm_m);

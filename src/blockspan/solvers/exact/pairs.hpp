@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <blockspan/solvers/exact/lanczos.hpp>
+#include <blockspan/solvers/exact/polish.hpp>
 
 namespace blockspan::exact {
 
@@ -111,11 +112,19 @@ bool rayleigh_ritz(Pencil<Scalar, Exec>& pencil, Block<Scalar, Exec> const& X,
   return true;
 }
 
-/// ||K x - lambda M x|| / ((||K|| + |lambda| ||M||) ||x||), from K and M themselves. The values
-/// become Rayleigh quotients: those of a projected problem have the rounding errors of its largest.
+/// What K and M themselves say of pairs.
+struct Judgement {
+  std::vector<double> errors;        ///< ||K x - lambda M x|| / ((||K|| + |lambda| ||M||) ||x||)
+  std::vector<double> energies;      ///< |x|^T (|K| + |lambda| |M|) |x|
+  std::vector<double> rounding;      ///< of that, in the value
+  std::vector<double> second_order;  ///< what the residual does to it
+};
+
+/// The values become Rayleigh quotients: those of a projected problem have the rounding errors of
+/// its largest.
 template <class Scalar, class Exec>
-std::vector<double> backward_errors(Pencil<Scalar, Exec>& pencil, Block<Scalar, Exec> const& X,
-                                    std::vector<double>& values) {
+Judgement judge_pairs(Pencil<Scalar, Exec>& pencil, Block<Scalar, Exec> const& X,
+                      std::vector<double>& values) {
   auto const& exec = pencil.exec;
   int const k = static_cast<int>(X.extent(1));
   auto const R = pencil.new_block("residuals", k);
@@ -133,21 +142,55 @@ std::vector<double> backward_errors(Pencil<Scalar, Exec>& pencil, Block<Scalar, 
   Kokkos::View<double*, Kokkos::HostSpace> const r("r", k), x("x", k);
   column_norms(exec, R, r, pencil.workspace);
   column_norms(exec, X, x, pencil.workspace);
-  std::vector<double> errors;
+  Judgement judged;
   for (int j = 0; j < k; ++j) {
     double const size = pencil.report.norm_k + std::abs(values[j]) * pencil.report.norm_m;
-    errors.push_back(r(j) == 0 ? 0 : r(j) / (size * x(j)));
+    judged.errors.push_back(r(j) == 0 ? 0 : r(j) / (size * x(j)));
   }
-  return errors;
+  judged.energies = pencil.energies(X, values);
+  for (double const energy : judged.energies)
+    judged.rounding.push_back(pencil.rounding_of_rows() * energy);
+  judged.second_order = pencil.second_order(R, judged.rounding);
+  return judged;
 }
 
-/// The leading `count` pairs of a run, by OP x / theta; where M is singular, by OP itself: what
-/// rounding left in its null space would show in the residuals (Meerbergen and Spence 1997). No
-/// pairs where their products are not finite or not definite.
+/// Rayleigh and Ritz, and again by rotations where the dense eigensolver's errors, rounding of the
+/// largest value, are more than those of the smallest. False as rayleigh_ritz.
+template <class Scalar, class Exec>
+bool make_pairs(Pencil<Scalar, Exec>& pencil, Pairs<Scalar, Exec>& pairs, Judgement& judged) {
+  if (!rayleigh_ritz(pencil, pairs.X, pairs.values)) return false;
+  judged = judge_pairs(pencil, pairs.X, pairs.values);
+  double const largest = std::max(std::abs(pairs.values.front()), std::abs(pairs.values.back()));
+  auto const& energies = judged.energies;
+  if (!(largest > *std::min_element(energies.begin(), energies.end()))) return true;
+  polish(pencil, pairs.X, energies);
+  judged = judge_pairs(pencil, pairs.X, pairs.values);
+  return true;
+}
+
+/// What rounding of products of two vectors may mix of one pair into another: of those that are as
+/// near each other as that, all.
+inline double mixed_in(std::vector<double> const& values, std::vector<double> const& rounding,
+                       std::size_t j) {
+  double most = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (i == j) continue;
+    double const mixed = std::sqrt(rounding[i]) * std::sqrt(rounding[j]);
+    double const gap = std::abs(values[i] - values[j]);
+    most = std::max(most, mixed > gap ? mixed : mixed / gap * mixed);
+  }
+  return most;
+}
+
+/// The leading `count` pairs of a run, by OP x / theta; where M is singular, or rounding of the
+/// largest theta shows in the others, by OP itself: that takes out what lies far away, or in the
+/// null space of M (Meerbergen and Spence 1997). No pairs where their products are not finite or
+/// not definite.
 template <class Scalar, class Exec>
 Pairs<Scalar, Exec> take_pairs(Pencil<Scalar, Exec>& pencil, Lanczos<Scalar, Exec>& run,
                                int count) {
   constexpr double clean = 1e-14;
+  constexpr double safety = 10;  // eigenvalues nearer the value than the shift
   Pairs<Scalar, Exec> result;
   if (count == 0) return result;
   result.X = pencil.new_block("pairs", count);
@@ -164,16 +207,22 @@ Pairs<Scalar, Exec> take_pairs(Pencil<Scalar, Exec>& pencil, Lanczos<Scalar, Exe
     for (int j = 0; j < count; ++j) factors(j) = 1 / std::abs(run.theta()[j]);
     scale_columns(pencil.exec, factors, result.X);
   };
+  Judgement judged;
+  auto const shows = [&] {
+    for (int j = 0; j < count; ++j)
+      if (judged.errors[j] > (pencil.generalized() ? clean : pencil.options.tolerance) ||
+          judged.second_order[j] > judged.rounding[j])
+        return true;
+    return false;
+  };
   bool const singular = pencil.factors().massless_rows();
   if (singular) purify();
-  if (!rayleigh_ritz(pencil, result.X, result.values)) return {};
-  result.errors = backward_errors(pencil, result.X, result.values);
-  if (!singular && pencil.generalized() &&
-      *std::max_element(result.errors.begin(), result.errors.end()) > clean) {
+  if (!make_pairs(pencil, result, judged)) return {};
+  if (!singular && shows()) {
     purify();
-    if (!rayleigh_ritz(pencil, result.X, result.values)) return {};
-    result.errors = backward_errors(pencil, result.X, result.values);
+    if (!make_pairs(pencil, result, judged)) return {};
   }
+  result.errors = judged.errors;
   // the residual in theta moves lambda = sigma + 1 / theta by its square
   std::vector<std::pair<double, double>> moved;
   for (int j = 0; j < count; ++j) {
@@ -181,15 +230,13 @@ Pairs<Scalar, Exec> take_pairs(Pencil<Scalar, Exec>& pencil, Lanczos<Scalar, Exe
     moved.emplace_back(1 / theta, run.residuals()[j] / (theta * theta));
   }
   std::sort(moved.begin(), moved.end());
-  auto const energies = pencil.energies(result.X, result.values);
-  double const rounding = pencil.rounding_of_rows();
-  double const size = pencil.factors().scaled_size();
-  for (int j = 0; j < count; ++j) {
-    // what is wrong with a vector, by rounding and by its residual, costs a value its square
-    double const of_vector = 8 * rounding + result.errors[j];
-    result.bounds.push_back(moved[j].second + rounding * energies[j] +
-                            of_vector * of_vector * size);
-  }
+  // where unknowns were pinned nothing is known of them
+  bool const pinned = pencil.report.counts.back().null_pivots > 0;
+  for (int j = 0; j < count; ++j)
+    result.bounds.push_back(pinned ? std::numeric_limits<double>::infinity()
+                                   : moved[j].second + judged.rounding[j] +
+                                         safety * judged.second_order[j] +
+                                         mixed_in(result.values, judged.rounding, j));
   return result;
 }
 

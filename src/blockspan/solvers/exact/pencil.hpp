@@ -94,6 +94,26 @@ class Pencil {
     return factors_.energies(reinterpret_cast<double const*>(host.data()), values);
   }
 
+  /// |r^H (K - sigma M)^-1 r| of the columns of R, which is about what a residual does to a
+  /// Rayleigh quotient; no more than a bound of it where that is below `least` for all of them.
+  std::vector<double> second_order(Columns const& R, std::vector<double> const& least) {
+    auto const k = static_cast<std::int64_t>(R.extent(1));
+    auto result = factors_.scaled_squares(
+        reinterpret_cast<double const*>(by_columns_on_host(R).second.data()), k);
+    bool seen = false;
+    for (std::int64_t j = 0; j < k; ++j) {
+      result[j] *= report.counts.back().inverse;
+      seen = seen || !(result[j] <= least[j]);
+    }
+    if (!seen) return result;
+    auto const Z = new_block("inverse", k);
+    solve(R, Z);
+    Kokkos::View<Scalar*, Kokkos::HostSpace> const dots("dots", static_cast<std::size_t>(k));
+    column_dots(exec, R, Z, dots, workspace);
+    for (std::int64_t j = 0; j < k; ++j) result[j] = Kokkos::abs(dots(j));
+    return result;
+  }
+
   /// Factors at a place near the shift where the count is certain.
   PlacedCount place(double shift, Move move, double scale) {
     solvers::PhaseTimer const timer(&exec, report.seconds.factorization);
