@@ -16,11 +16,12 @@ FOLDER = pathlib.Path(__file__).parent
 PACKAGE = FOLDER / "blockspan"
 SECTIONS = [  # title, module, names in the order of the reader's needs
     ("Matrices and products", "", "matrix Matrix spmm sddmm Plan generate read_matrix_market"),
-    ("Solvers", "", "SolverOptions lobpcg eigsh cg"),
+    ("Solvers", "", "SolverOptions lobpcg eigsh eigs_in count cg"),
     (
         "Results",
         "",
-        "EigenResult CgResult Status Certificate CgColumn EigenProgress CgProgress EigenIteration CgIteration",
+        "EigenResult ExactResult EigenCount CgResult Status Certificate ShiftCount MissingPairs CgColumn "
+        "EigenProgress ExactProgress CgProgress EigenIteration CgIteration",
     ),
     ("Errors and warnings", "", "Error NotConverged NotConvergedWarning ConversionWarning"),
     ("The package", "", "threads show_config"),

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import os
 import pathlib
 import runpy
+import shlex
+import subprocess
 
 import numpy as np
 import pytest
+import scipy.io
 import scipy.linalg as la
 
 import blockspan as bs
@@ -47,6 +52,66 @@ def test_load_cases():
     for result in (together, apart):
         assert result.info == 0
         np.testing.assert_allclose(result.x, wanted, rtol=0, atol=1e-7 * np.abs(wanted).max())
+
+
+needs_factors = pytest.mark.skipif(
+    "direct" not in bs.show_config()["components"], reason="this build is without factors"
+)
+
+
+@pytest.fixture
+def program():
+    """blockspan-eig of a build of this tree, or of BLOCKSPAN_APPS_DIR: it does the same."""
+    folder = os.environ.get("BLOCKSPAN_APPS_DIR", GALLERY.parents[1] / "build" / "host" / "apps")
+    name = "blockspan-eig"
+    paths = [pathlib.Path(folder) / name, pathlib.Path(folder) / name / name]
+
+    def run(command, where, values):
+        found = [path for path in paths if path.is_file()]
+        if not found:
+            return  # the package's tests need no program
+        words = [str(found[0]), *shlex.split(command)[1:], "--quiet", "--report", "report.json"]
+        done = subprocess.run(words, cwd=where, capture_output=True, text=True)
+        if "needs the component direct" in done.stderr:
+            return
+        assert done.returncode == 0, done.stderr
+        report = json.loads((where / "report.json").read_text("utf-8"))
+        assert report["exact"]["proof"] == "proved"
+        np.testing.assert_allclose(report["eigenvalues"], values, rtol=1e-9, atol=1e-12)
+
+    return run
+
+
+@needs_factors
+def test_building_modes(tmp_path, capsys, program):
+    modes = main_of("building_modes")(str(tmp_path), 30)
+    K, M = (scipy.io.mmread(tmp_path / f"{name}.mtx").toarray() for name in "KM")
+    f = np.sqrt(la.eigvalsh(K, M)) / (2 * np.pi)
+    np.testing.assert_allclose(
+        np.sqrt(modes.eigenvalues) / (2 * np.pi), f[(f > 1) & (f < 5)], rtol=1e-10
+    )
+    assert modes.proof == "proved" and len(modes.eigenvalues) > 10
+    program(capsys.readouterr().out.splitlines()[-1], tmp_path, modes.eigenvalues)
+
+
+@needs_factors
+def test_lattice_states(tmp_path, capsys, program):
+    states = main_of("lattice_states")(str(tmp_path), 18, 5)
+    w = np.linalg.eigvalsh(scipy.io.mmread(tmp_path / "H.mtx").toarray())
+    np.testing.assert_allclose(states.eigenvalues, w[abs(w) < 0.95], atol=1e-12)
+    assert states.proof == "proved" and len(states.eigenvalues) == 5
+    program(capsys.readouterr().out.splitlines()[-1], tmp_path, states.eigenvalues)
+
+
+@needs_factors
+@pytest.mark.parametrize(("springs", "load"), [(0.0, np.pi**2), (1e6, 2e3)])
+def test_buckling_load(tmp_path, capsys, program, springs, load):
+    loads = main_of("buckling_load")(str(tmp_path), 80, springs)
+    # pinned, on springs k: (m pi)^2 + k / (m pi)^2, in waves m
+    waves = (np.arange(1, 40) * np.pi) ** 2
+    np.testing.assert_allclose(loads.eigenvalues, np.sort(waves + springs / waves)[:3], rtol=1e-4)
+    assert loads.eigenvalues[0] == pytest.approx(load, rel=0.01) and loads.proof == "proved"
+    program(capsys.readouterr().out.splitlines()[-1], tmp_path, loads.eigenvalues)
 
 
 def test_explain(capsys):

@@ -291,7 +291,8 @@ def test_shifts_outside_the_spectrum():
         for sigma, wanted in ((0, w[:2]), (-3.5, w[:2]), (10, w[-2:]), (w[0] - 1e-9, w[:2])):
             found = bs.eigsh(A, 2, M, sigma=sigma, n=40).eigenvalues
             np.testing.assert_allclose(found, wanted, rtol=1e-8)
-        with pytest.raises(NotImplementedError, match="inside the spectrum"):
-            bs.eigsh(A, 2, M, sigma=w[20] + 1e-3, n=40)
+        if callable(A):
+            with pytest.raises(NotImplementedError, match="inside the spectrum"):
+                bs.eigsh(A, 2, M, sigma=w[20] + 1e-3, n=40)
     with pytest.raises(NotImplementedError, match="which='LA' with sigma"):
         bs.eigsh(S, 2, sigma=0, which="LA")

@@ -14,5 +14,6 @@ NB_MODULE(BLOCKSPAN_PYTHON_MODULE, m) {
   blockspan::python::bind_preconditioners(m);
   if constexpr (!blockspan::python::on_device) blockspan::python::bind_files(m);
   blockspan::python::bind_lobpcg(m);
+  if constexpr (!blockspan::python::on_device) blockspan::python::bind_exact(m);
   blockspan::python::bind_cg(m);
 }

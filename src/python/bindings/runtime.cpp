@@ -84,6 +84,8 @@ Facts configuration() {
     result["threads"] = Exec().concurrency();
   result["scalars"] = names_of(products::SpmmScalars{});
   result["stored"] = names_of(products::SpmmStorageScalars{});
+  result["components"] =
+      has_factors ? std::vector<std::string>{"direct"} : std::vector<std::string>{};
   result["kokkos"] = KOKKOS_VERSION;
   return result;
 }

@@ -14,6 +14,13 @@ namespace blockspan::python {
 using Exec = Kokkos::DefaultExecutionSpace;
 inline constexpr bool on_device = !support::runs_on_host_v<Exec>;
 
+/// Whether the component direct was there when the module was built.
+#if defined(BLOCKSPAN_HAS_DIRECT)
+inline constexpr bool has_factors = true;
+#else
+inline constexpr bool has_factors = false;
+#endif
+
 /// What solves and this build tell of themselves.
 using Facts = nanobind::typed<nanobind::dict, nanobind::str, nanobind::any>;
 

@@ -14,6 +14,7 @@ namespace blockspan::python {
 inline std::string in_words(Status status) { return std::string(to_string(status)); }
 
 void bind_lobpcg(nanobind::module_& m);
+void bind_exact(nanobind::module_& m);  // hosts
 void bind_cg(nanobind::module_& m);
 
 }  // namespace blockspan::python

@@ -20,6 +20,7 @@ from blockspan.csr import ConversionWarning
 from blockspan.eigen import lobpcg
 from blockspan.ends import eigsh
 from blockspan.errors import Error
+from blockspan.exact import count, eigs_in
 from blockspan.files import generate, read_matrix_market
 from blockspan.linear import cg
 from blockspan.matrix import Matrix, matrix
@@ -33,9 +34,14 @@ from blockspan.results import (
     CgIteration,
     CgProgress,
     CgResult,
+    EigenCount,
     EigenIteration,
     EigenProgress,
     EigenResult,
+    ExactProgress,
+    ExactResult,
+    MissingPairs,
+    ShiftCount,
 )
 from blockspan.sampled import sddmm
 from blockspan.status import NotConverged, NotConvergedWarning, Status
@@ -49,18 +55,25 @@ __all__ = [
     "CgProgress",
     "CgResult",
     "ConversionWarning",
+    "EigenCount",
     "EigenIteration",
     "EigenProgress",
     "EigenResult",
     "Error",
+    "ExactProgress",
+    "ExactResult",
     "Matrix",
+    "MissingPairs",
     "NotConverged",
     "NotConvergedWarning",
     "Plan",
     "Preconditioner",
+    "ShiftCount",
     "SolverOptions",
     "Status",
     "cg",
+    "count",
+    "eigs_in",
     "eigsh",
     "generate",
     "lobpcg",
@@ -100,6 +113,7 @@ def show_config(backend: Literal["host", "cuda"] = "host") -> dict[str, Any]:
     """What this build is: backend, threads, scalars, version of Kokkos. Starts the library.
 
     ``stored``: types of 16 bits that products and :func:`sddmm` take beside the scalars.
+    ``components``: "direct", where :func:`eigs_in` and what else needs factors has them.
 
     backend: of which module; Error where the installation has no "cuda".
 

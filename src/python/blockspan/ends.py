@@ -9,14 +9,17 @@ from typing import Any, Literal, overload
 import numpy as np
 
 from blockspan.arguments import flag, real
-from blockspan.arrays import Array, Kind, common_kind
+from blockspan.arrays import HOST, Array, Kind, common_kind
 from blockspan.eigen import as_block, lobpcg, order_of
 from blockspan.errors import Error
+from blockspan.exact import Mode, Pencil, nearest, why_not
 from blockspan.matrix import Matrix
 from blockspan.operators import OperatorLike, as_matrix, require_dense
+from blockspan.options import SolverOptions
 from blockspan.results import EigenResult
 
 Which = Literal["SA", "LA", "LM", "BE"]
+WHERE = "blockspan.eigsh"
 
 
 @overload
@@ -36,6 +39,8 @@ def eigsh(
     dtype: Any = ...,
     n: int | None = ...,
     seed: int | None = ...,
+    mode: Mode = ...,
+    prove: bool = ...,
     raise_on_failure: bool = ...,
 ) -> EigenResult: ...
 
@@ -57,6 +62,8 @@ def eigsh(
     dtype: Any = ...,
     n: int | None = ...,
     seed: int | None = ...,
+    mode: Mode = ...,
+    prove: bool = ...,
     raise_on_failure: bool = ...,
 ) -> Array: ...
 
@@ -77,15 +84,22 @@ def eigsh(
     dtype: Any = None,
     n: int | None = None,
     seed: int | None = None,
+    mode: Mode = "normal",
+    prove: bool = True,
     raise_on_failure: bool = False,
 ) -> EigenResult | Array:
     """k eigenpairs of a Hermitian A, or of A x = w M x, under SciPy's names; ascending.
 
     A, M (the mass), preconditioner, and the rest: as A, B, M of :func:`lobpcg`. which: "SA" smallest,
     "LA" largest, "LM" largest magnitude, "BE" half of each end (two solves, the second in what is
-    M-orthogonal to the first). sigma: the eigenvalues nearest to it, where none is below it or none
-    above it; inside the spectrum that needs factors of A - sigma M: NotImplementedError. v0: a
-    start, n or n x m. k may be n.
+    M-orthogonal to the first). v0: a start, n or n x m. k may be n.
+
+    sigma: the eigenvalues nearest to it, anywhere in the spectrum, by factors of A - sigma M (which
+    "LM" and "SA" alike, M and tol as in :func:`eigs_in`); the result is an :class:`ExactResult` with
+    a proof, for one or two factorizations that prove=False saves. mode: "buckling": A positive
+    definite, any M (a geometric stiffness), nearest in 1 / w; "cayley": nearest in ratio. Where A is
+    a function or on a device, the build is without factors or a preconditioner is given, LOBPCG
+    serves a sigma outside the spectrum, and a NotImplementedError says why no other.
 
     Returns an EigenResult that unpacks to (w, V), or w without return_eigenvectors.
 
@@ -94,7 +108,7 @@ def eigsh(
     >>> w.round(5)
     array([0.04468, 0.11119])
     """
-    sigma = _checked(which, sigma)
+    sigma = _checked(which, sigma, mode)
     with_vectors = flag("blockspan.eigsh", "return_eigenvectors", return_eigenvectors)
     require_dense("v0", v0)
     A, M = as_matrix(A), None if M is None else as_matrix(M)
@@ -107,20 +121,57 @@ def eigsh(
         return _reversed(result) if largest else result
 
     if sigma is not None:
-        result = _nearest(solve, sigma, _side(sigma, A, M), k)
+        result = _beside(solve, A, M, k, sigma, mode, prove, v0, preconditioner, common)
     elif which in ("SA", "LA"):
         result = solve(which == "LA", k)
     else:
-        kind = common_kind("blockspan.eigsh", A, v0)
-        rows = order_of(A, None if v0 is None else as_block(v0, "v0", kind), n)
-        result = _of_both_ends(solve, which, k, rows, kind)
+        result = _of_both_ends(solve, A, which, k, v0, n)
     return result if with_vectors else result.eigenvalues
 
 
-def _checked(which: Which, sigma: float | None) -> float | None:
+def _beside(
+    solve: Any,
+    A: OperatorLike,
+    M: OperatorLike | None,
+    k: int,
+    sigma: float,
+    mode: Mode,
+    prove: bool,
+    v0: Array | None,
+    preconditioner: OperatorLike | None,
+    common: dict[str, Any],
+) -> EigenResult:
+    """The pairs nearest sigma, by factors where there are any."""
+    reason = _without_factors(A, M, preconditioner)
+    if reason and mode != "normal":
+        raise NotImplementedError(f"{WHERE}: mode='{mode}': {reason}")
+    if reason:
+        return _nearest(solve, sigma, _side(sigma, A, M), k, reason)
+    order_of(A, None if v0 is None else as_block(v0, "v0", HOST), common["n"])
+    maxiter, mean, raises = (common[s] for s in ("maxiter", "hermitian_mean", "raise_on_failure"))
+    options = SolverOptions(WHERE, maxiter, mean, None, None, raises)
+    pencil = Pencil(WHERE, A, M, mode, options.hermitian_mean, common["dtype"])
+    tol, seed, proof = common["tol"], common["seed"], flag(WHERE, "prove", prove)
+    result = nearest(pencil, sigma, k, tol=tol, seed=seed, prove=proof, options=options)
+    options._conclude(result, None)
+    return result
+
+
+def _without_factors(
+    A: OperatorLike, M: OperatorLike | None, preconditioner: OperatorLike | None
+) -> str:
+    """Why sigma is served by LOBPCG; empty: by factors."""
+    if preconditioner is not None:
+        return "that needs factors, and a preconditioner is given instead"
+    return why_not(A) or ("" if M is None else why_not(M))
+
+
+def _checked(which: Which, sigma: float | None, mode: str) -> float | None:
     if which not in ("SA", "LA", "LM", "BE"):
         raise NotImplementedError(f"blockspan.eigsh: which='{which}': scipy.sparse.linalg.eigsh")
     if sigma is None:
+        if mode != "normal":
+            raise Error(f"blockspan.eigsh: mode='{mode}' needs sigma")
         return None
     number = real("blockspan.eigsh", "sigma", sigma, 0.0)
     if not math.isfinite(number):
@@ -132,7 +183,7 @@ def _checked(which: Which, sigma: float | None) -> float | None:
     return number
 
 
-def _nearest(solve: Any, sigma: float, side: bool | None, k: int) -> EigenResult:
+def _nearest(solve: Any, sigma: float, side: bool | None, k: int, reason: str) -> EigenResult:
     found: list[float] = []
     for above in (False, True) if side is None else (side,):
         result: EigenResult = solve(above, k)
@@ -142,12 +193,16 @@ def _nearest(solve: Any, sigma: float, side: bool | None, k: int) -> EigenResult
         found += [w[0], w[-1]]
     raise NotImplementedError(
         f"blockspan.eigsh: sigma={sigma} is inside the spectrum (it has the eigenvalues "
-        f"{min(found)} and {max(found)}): scipy.sparse.linalg.eigsh"
+        f"{min(found)} and {max(found)}): {reason}"
     )
 
 
-def _of_both_ends(solve: Any, which: Which, k: int, rows: int, kind: Kind) -> EigenResult:
+def _of_both_ends(
+    solve: Any, A: OperatorLike, which: Which, k: int, v0: Array | None, n: int | None
+) -> EigenResult:
     """The highest pairs are searched beside the lowest ones, so that no pair is found twice."""
+    kind = common_kind("blockspan.eigsh", A, v0)
+    rows = order_of(A, None if v0 is None else as_block(v0, "v0", kind), n)
     if not 1 <= k <= rows:
         raise Error(f"blockspan.eigsh: {k} pairs of a matrix of {rows} rows")
     low, high = (k, min(k, rows - k)) if which == "LM" else (k // 2, k - k // 2)

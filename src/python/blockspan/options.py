@@ -32,8 +32,8 @@ class SolverOptions:
             ``trouble``.
         dtype: to compute in; default the type that holds all that is given, as NumPy joins types (a
             function of an unknown one is called once with zeros, to see whether it is complex).
-        callback: given an :class:`EigenProgress` or a :class:`CgProgress` each iteration; returning
-            False stops.
+        callback: given an :class:`EigenProgress`, a :class:`CgProgress` or an
+            :class:`ExactProgress` each iteration; returning False stops.
         time_limit: seconds, the setup of a preconditioner by name included; default none.
         raise_on_failure: raise :class:`NotConverged`, where a status and a NotConvergedWarning tell
             else what has not converged.

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from blockspan.arrays import Array
+from blockspan.errors import Error
 from blockspan.status import Status
 
 _SHOWN = 20  #: lines of a table on either side of those left out
@@ -129,6 +130,81 @@ class EigenResult(_Shown):
             [str(j), f"{w:.16g}", f"{backward:.2e}", f"{bound:.2e}", str(status)]
             for j, (w, backward, bound, status) in enumerate(rows)
         ]
+
+
+class ExactProgress(NamedTuple):
+    """What a callback sees after each step of block Lanczos."""
+
+    steps: int
+    factorizations: int
+    shift: float  #: that of the factors at work
+    converged: int  #: pairs of the run at that shift
+    wanted: int
+    found: int  #: pairs of an interval so far
+    all: int  #: that it holds; 0: not an interval
+
+
+class ShiftCount(NamedTuple):
+    """Eigenvalues below a shift, by the signs of pivots."""
+
+    asked: float
+    shift: float  #: where they were counted
+    number: int  #: negative pivots
+    rho: float  #: how near rounding came to turning a sign; below 0.1 none can have turned
+    null_pivots: int
+    static_pivots: int
+    trusted: bool
+
+
+class MissingPairs(NamedTuple):
+    """Eigenvalues that are there by the counts, and that were not found."""
+
+    low: float
+    high: float
+    number: int
+
+
+@dataclass(eq=False)
+class EigenCount:
+    """A number of eigenvalues. ``int(result)`` is it."""
+
+    number: int | None  #: None: no place was found where every pivot's sign is certain
+    low: ShiftCount  #: the ends, as they were moved
+    high: ShiftCount
+    trouble: str  #: why there is no number; empty: there is one
+    notes: list[str]
+    status: Status
+    iterations: int = 0
+
+    def __int__(self) -> int:
+        if self.number is None:
+            raise Error(f"blockspan.count: not counted: {self.trouble}")
+        return self.number
+
+
+@dataclass(eq=False, repr=False)
+class ExactResult(EigenResult):
+    """Eigenpairs by factors, and what counts say of them. ``w, V = result`` unpacks."""
+
+    proof: str = "none"
+    """"proved": none is missing, by counts at both ends of ``interval``; "tied": as many as were
+    asked for, of more that lie equally near; "missing"; "uncountable"; "none": not asked for, or not
+    converged."""
+    interval: tuple[float, float] = (0.0, 0.0)  #: that the proof is about, its ends as moved
+    counted: int = 0  #: eigenvalues in it
+    found: int = 0  #: pairs in it that were found
+    counts: list[ShiftCount] = field(default_factory=list)  #: all, in the order of the work
+    missing: list[MissingPairs] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)  #: shifts that were moved, ties
+    next_eigenvalue: float = float("nan")  #: an estimate
+
+    def _summary(self) -> list[str]:
+        low, high = self.interval
+        said = {
+            "proved": f"none is missing: ({low:.7g}, {high:.7g}) holds {self.counted}",
+            "tied": f"more lie equally near: ({low:.7g}, {high:.7g}) holds {self.counted}",
+        }.get(self.proof)
+        return [*super()._summary(), *([said] if said else []), *self.notes]
 
 
 class CgProgress(NamedTuple):

@@ -11,6 +11,7 @@ import numpy as np
 import blockspan
 from blockspan.arrays import Array
 from blockspan.ends import Which
+from blockspan.exact import Mode, why_not
 from blockspan.operators import OperatorLike, as_matrix
 from blockspan.status import NotConvergedWarning, Status
 
@@ -107,24 +108,24 @@ def eigsh(
     mode: str = "normal",
     rng: Any = None,
 ) -> Any:
-    """As scipy.sparse.linalg.eigsh, by LOBPCG: w ascending and V, or w.
+    """As scipy.sparse.linalg.eigsh, by LOBPCG, and with sigma by factors: w ascending and V, or w.
 
-    tol = 0 asks for what the arithmetic allows. sigma (with which="LM") as in
-    :func:`blockspan.eigsh`: outside the spectrum; OPinv may then be a preconditioner.
-    NotImplementedError for another sigma, for which="SM" and mode other than "normal". ncv and Minv
-    have no meaning here; rng: a seed. What does not converge raises ArpackNoConvergence with the
-    pairs that did.
+    tol = 0 asks for what the arithmetic allows. sigma (with which="LM") and mode as in
+    :func:`blockspan.eigsh`, which makes factors itself: OPinv is not used, but where A is a function
+    it may be a preconditioner. NotImplementedError for what needs factors then, for which="SM", and
+    another which with sigma. ncv and Minv mean nothing here; rng: a seed. Raises ArpackNoConvergence.
 
     >>> import blockspan as bs
     >>> from blockspan.compat.scipy import eigsh
     >>> eigsh(bs.generate("laplace5:10x10"), k=1, return_eigenvectors=False).round(4)
     array([7.838])
     """
-    if mode != "normal" or which == "SM" or (sigma is not None and which != "LM"):
+    if which == "SM" or (sigma is not None and which != "LM"):
         raise NotImplementedError(
             f"blockspan.compat.scipy.eigsh: which='{which}', sigma={sigma}, mode='{mode}': "
             "scipy.sparse.linalg.eigsh"
         )
+    by_factors = sigma is not None and _has_factors(A, M)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotConvergedWarning)
         result = blockspan.eigsh(
@@ -134,9 +135,10 @@ def eigsh(
             sigma,
             which="SA" if sigma is not None else cast("Which", which),
             v0=v0,
-            tol=tol or 1e-12,
+            tol=tol or (None if by_factors else 1e-12),
             maxiter=10000 if maxiter is None else maxiter,
-            preconditioner=OPinv,
+            preconditioner=None if by_factors else OPinv,
+            mode=cast("Mode", mode),
             seed=rng if isinstance(rng, int) else 1,
         )
     if result.status not in _REACHED:
@@ -149,6 +151,10 @@ def eigsh(
             result.eigenvectors[:, done],
         )
     return tuple(result) if return_eigenvectors else result.eigenvalues
+
+
+def _has_factors(*operators: OperatorLike | None) -> bool:
+    return not why_not(*(as_matrix(A) for A in operators if A is not None))
 
 
 def cg(
