@@ -99,11 +99,18 @@ blockspan_mumps_report blockspan_mumps_analyse(blockspan_mumps* handle, int orde
   state.nnz = entries;
   state.irn = rows;
   state.jcn = columns;
-  // PORD, which fills least of what is always there, ends the program where all rows have the same
-  // neighbours; approximate minimum degree serves small and full matrices as well
+  enum Ordering { minimum_degree = 0, minimum_fill = 2, pord = 4 };
+  // PORD ends the program where all rows have the same neighbours; approximate minimum degree
+  // serves small and full matrices as well
   bool const is_large = order / block > 1000 && entries < std::int64_t(order) * order / 8;
-  control(state, 7) = is_large ? 4 : 0;
   control(state, 15) = block > 1 ? -block : 0;
+  control(state, 7) = is_large ? minimum_fill : minimum_degree;
+  auto const report = call(state, analyse);
+  // little is gained by a better ordering where there is little fill, and it takes ten times as
+  // long
+  if (!is_large || report.code < 0 || report.factor_entries <= 40 * std::int64_t(order))
+    return report;
+  control(state, 7) = pord;
   return call(state, analyse);
 }
 
