@@ -46,7 +46,10 @@ void add_solver(CLI::App& app, EigCommand& command) {
   app.add_option(
          "--path", command.path,
          "iterative: LOBPCG; dense: LAPACK on the whole matrix; auto: whichever is predicted "
-         "to take less time, and dense where the iteration has taken as long")
+         "to take less time, and dense where the iteration has taken as long; by factors "
+         "(component "
+         "direct) where 40 smallest pairs or more, or 1e-11, are asked for, or the diagonal is "
+         "graded")
       ->check(CLI::IsMember({"auto", "iterative", "dense"}));
   app.add_option("--preconditioner", command.preconditioner, preconditioner_help)
       ->default_str("jacobi; none for the largest pairs of one matrix");
@@ -136,6 +139,7 @@ void add_course(CLI::App& app, EigCommand& command) {
 void choose_preconditioner(EigCommand& command) {
   constexpr double chebyshev_ratio = 30;
   bool const upper_end = command.which == "largest" && command.mass.empty();
+  command.preconditioner_by_default = command.preconditioner.empty();
   if (command.preconditioner.empty()) command.preconditioner = upper_end ? "none" : "jacobi";
   command.preconditioner_choice =
       parse_preconditioner(command.preconditioner, chebyshev_ratio, command.multigrid);

@@ -43,6 +43,7 @@ struct EigCommand {
   int digits = 4;                              ///< of every eigenvalue, for criterion digits
   std::string path = "auto";                   ///< auto, iterative, dense
   std::string preconditioner;                  ///< as given, or what suits `which`
+  bool preconditioner_by_default = false;      ///< it was not given
   PreconditionerChoice preconditioner_choice;  ///< what it means
   MultigridInputs multigrid;
   std::string precision = "working";  ///< working, mixed

@@ -6,7 +6,6 @@
 
 #include "blockspan-eig/exact.hpp"
 #include "common/machine/components.hpp"
-#include "common/run/interrupt.hpp"
 
 namespace blockspan::apps {
 
@@ -28,11 +27,7 @@ Block<Scalar, Exec> solve_exact(Exec const& exec, EigCommand const& command, Mat
   if constexpr (has_direct) {
     auto const& exact = command.exact;
     auto options = exact_options(command);
-    options.monitor = [&](ExactProgress const& now) {
-      show_step(progress, now);
-      InterruptGuard::work_has_begun();
-      return !InterruptGuard::interrupted();
-    };
+    options.monitor = exact_monitor(progress);
     if (exact.kind == ExactRequest::Kind::count) {
       result.count = count_eigenvalues(exec, A, M, exact.from, exact.to, options);
       result.solver.status = result.count->trusted ? Status::converged : Status::not_converged;

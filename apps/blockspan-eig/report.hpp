@@ -22,7 +22,7 @@ namespace blockspan::apps {
 ///   converged              true: every pair converged, and the recomputed residuals confirm it
 ///   stop_reason            one of solvers/status.hpp, for the run
 ///   advice                 what that means and what to do next
-///   path                   "iterative" or "dense"
+///   path                   "iterative", "dense" or "exact" (by factors)
 ///   eigenvalues
 ///   residuals              backward errors ||r|| / ((||A|| + |lambda| ||M||) ||x||), recomputed at
 ///                          the end from A and M themselves with the plain product

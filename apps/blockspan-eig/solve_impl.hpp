@@ -14,6 +14,7 @@
 
 #include "blockspan-eig/check.hpp"
 #include "blockspan-eig/exact_impl.hpp"
+#include "blockspan-eig/lowest_impl.hpp"
 #include "blockspan-eig/notes.hpp"
 #include "blockspan-eig/solve.hpp"
 #include "common/problem/describe_run.hpp"
@@ -208,19 +209,17 @@ ResidualCheck check(Exec const& exec, EigProblem<Scalar, Exec> const& problem,
                                        solved.eigenvalues, solved.norm_a, solved.norm_b);
 }
 
-/// The same for what factors answer: no preconditioner, no block of guesses.
+/// The rest of what factors have answered: no preconditioner, no block of guesses. X: what is
+/// found.
 template <class Scalar, class Exec>
-EigResult solve_by_factors(Exec const& exec, EigCommand const& command, ProgressLine& progress,
-                           OutputFile* vectors, EigProblem<Scalar, Exec> const& problem,
-                           EigResult result, Lap& lap) {
-  progress.stage("factoring");
+EigResult finish_factors(Exec const& exec, EigCommand const& command, ProgressLine& progress,
+                         OutputFile* vectors, EigProblem<Scalar, Exec> const& problem,
+                         Block<Scalar, Exec> const& X, EigResult result, Lap& lap) {
   EigSetup<Scalar, Exec> setup;
   setup.product = make_product<Scalar>(exec, problem.A, command.machine.spmm, 8);
   if (problem.M) setup.mass = make_product<Scalar>(exec, problem.M, command.machine.spmm, 8);
   result.seconds.setup = lap();
-  setup.X = solve_exact<Scalar>(exec, command, problem.A->whole(),
-                                problem.M ? &problem.M->whole() : nullptr, progress, result);
-  lap();
+  setup.X = X;
   result.mass_nonzeros = problem.M ? problem.M->nonzeros() : 0;
   result.block = command.block > 0 ? command.block : 8;
   describe_run(exec, *problem.A, setup.product, setup.T, result.block, command.machine.partition,
@@ -239,6 +238,28 @@ EigResult solve_by_factors(Exec const& exec, EigCommand const& command, Progress
   return result;
 }
 
+/// What factors answer, where these are asked for or the better way; else nothing.
+template <class Scalar, class Exec>
+std::optional<EigResult> solve_by_factors(Exec const& exec, EigCommand const& command,
+                                          ProgressLine& progress, OutputFile* vectors,
+                                          EigProblem<Scalar, Exec> const& problem, bool alone,
+                                          EigResult& result, Lap& lap) {
+  if (!alone) return {};
+  auto const& A = problem.A->whole();
+  auto const* const M = problem.M ? &problem.M->whole() : nullptr;
+  std::optional<Block<Scalar, Exec>> X;
+  if (command.exact) {
+    progress.stage("factoring");
+    X = solve_exact<Scalar>(exec, command, A, M, progress, result);
+  } else {
+    X = lowest_by_factors<Scalar>(exec, command, A, M, progress, result);
+  }
+  if (!X) return {};
+  lap();
+  return finish_factors<Scalar>(exec, command, progress, vectors, problem, *X, std::move(result),
+                                lap);
+}
+
 }  // namespace detail
 
 template <class Scalar, class Exec>
@@ -251,9 +272,9 @@ EigResult solve(Exec const& exec, EigCommand const& command, ProgressLine& progr
   auto const problem = detail::load<Scalar>(exec, command, ranks, result.notes);
   result.seconds.load = lap();
 
-  if (command.exact)
-    return detail::solve_by_factors<Scalar>(exec, command, progress, vectors, problem,
-                                            std::move(result), lap);
+  if (auto found = detail::solve_by_factors<Scalar>(exec, command, progress, vectors, problem,
+                                                    ranks.size() == 1, result, lap))
+    return std::move(*found);
   progress.stage("preparing the sparse product");
   auto setup = detail::set_up<Scalar>(exec, command, problem);
   result.seconds.setup = lap();

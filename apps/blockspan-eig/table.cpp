@@ -24,10 +24,12 @@ void print_heading(std::ostream& out, EigCommand const& command, EigResult const
   out << "where    " << in_words(result.device) << "\n";
   if (result.ranks.any()) out << "ranks    " << result.ranks.in_words() << "\n";
   out << "product  " << result.product << "\n";
-  if (command.exact) {
+  if (command.exact || result.exact) {
     out << "solver   factors (LDL^T by MUMPS)"
         << (result.exact ? ", block Lanczos, residual " + formatted("%.3g", command.tolerance) : "")
-        << (command.exact.buckling ? ", buckling" : "") << "\n\n";
+        << (command.exact.buckling ? ", buckling" : "") << "\n";
+    if (!command.exact) out << "path     exact (" << result.solver.path_reason << ")\n";
+    out << "\n";
     return;
   }
   out << "solver   LOBPCG, " << result.block << " columns for " << command.pairs
@@ -106,7 +108,7 @@ void print_seconds(std::ostream& out, EigResult const& result) {
 void print_result(std::ostream& out, EigCommand const& command, EigResult const& result) {
   print_heading(out, command, result);
   if (command.exact.kind != ExactRequest::Kind::count) print_pairs(out, result);
-  if (command.exact) {
+  if (command.exact || result.exact) {
     print_exact(out, command, result);
     out << std::flush;
     return;

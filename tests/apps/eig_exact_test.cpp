@@ -127,6 +127,65 @@ TEST_P(EigExact, CertifiesByACount) {
   }
 }
 
+// Many pairs, a tight tolerance or a graded diagonal: what factors are the better way for.
+TEST_P(EigExact, FindsTheSmallestPairsByFactorsWhereTheyAreTheBetterWay) {
+  auto const spectrum = grid7_spectrum(10);
+  auto const many = run({"laplace7:10x10x10", "--pairs", "40"});
+  auto const tight = run({"laplace7:10x10x10", "--pairs", "7", "--tolerance", "1e-12"});
+  for (auto const* const found : {&many, &tight}) {
+    EXPECT_EQ(found->outcome.status, 0) << found->outcome.out << found->outcome.err;
+    EXPECT_EQ(found->report["path"], "exact");
+    EXPECT_NE(found->report["exact"]["proof"], "missing");
+    auto const values = numbers(found->report["eigenvalues"]);
+    ASSERT_EQ(values.size(), found == &many ? 40u : 7u);
+    for (std::size_t j = 0; j < values.size(); ++j) EXPECT_NEAR(values[j], spectrum[j], 1e-12);
+  }
+  EXPECT_EQ(many.report["path_reason"].get<std::string>().find("40 pairs; factors of "), 0u);
+  EXPECT_NE(tight.outcome.out.find("path     exact (a tolerance of 1e-12; "), std::string::npos)
+      << tight.outcome.out;
+}
+
+TEST_P(EigExact, LeavesTheIterationToWhoAsksForIt) {
+  for (std::vector<std::string> const& arguments : std::vector<std::vector<std::string>>{
+           {"laplace7:10x10x10", "--pairs", "7"},
+           {"laplace7:10x10x10", "--pairs", "40", "--path", "iterative"},
+           {"laplace7:10x10x10", "--pairs", "40", "--preconditioner", "chebyshev:8"},
+           {"laplace7:10x10x10", "--pairs", "40", "--which", "largest"}}) {
+    auto const found = run(arguments);
+    EXPECT_EQ(found.outcome.status, 0) << found.outcome.err;
+    EXPECT_NE(found.report["path"], "exact") << arguments.back();
+  }
+}
+
+// Three components, and a matrix with eigenvalues on both sides of zero.
+TEST_P(EigExact, TheSmallestPairsByFactorsAreTheSmallest) {
+  TemporaryFolder const folder;
+  std::string const path = folder / "a.mtx";
+  auto const solved = [&](double diagonal) {
+    int const n = 900;
+    std::string text = "%%MatrixMarket matrix coordinate real symmetric\n900 900 1797\n";
+    for (int i = 1; i <= n; ++i) {
+      text += std::to_string(i) + " " + std::to_string(i) + " " + std::to_string(diagonal) + "\n";
+      if (i < n && i % 300 != 0) text += std::to_string(i + 1) + " " + std::to_string(i) + " -1\n";
+    }
+    write_text(path, text);
+    return run({path, "--pairs", "45"});
+  };
+  std::vector<double> spectrum;
+  for (int k = 1; k <= 300; ++k)
+    for (int copy = 0; copy < 3; ++copy)
+      spectrum.push_back(-2 * std::cos(k * std::acos(-1.0) / 301));
+  for (double const diagonal : {2.0, 0.0}) {
+    auto const found = solved(diagonal);
+    EXPECT_EQ(found.outcome.status, 0) << found.outcome.out << found.outcome.err;
+    EXPECT_EQ(found.report["path"] == "exact", diagonal == 2);
+    auto const values = numbers(found.report["eigenvalues"]);
+    ASSERT_EQ(values.size(), 45u);
+    for (std::size_t j = 0; j < values.size(); ++j)
+      EXPECT_NEAR(values[j], spectrum[j] + diagonal, diagonal == 2 ? 1e-12 : 1e-6);
+  }
+}
+
 TEST(EigExactUsage, RefusesWhatHasNoMeaning) {
   std::string const small = "laplace7:4x4x4";
   expect_refused({small, "--interval", "5,3"}, "--interval: the interval from 5 to 3 is empty");

@@ -44,6 +44,7 @@ class Hiding final : public operators::PencilFactors {
   }
   std::int64_t factor_entries() const override { return truth_.factor_entries(); }
   std::int64_t bytes() const override { return truth_.bytes(); }
+  double flops() const override { return truth_.flops(); }
 
  private:
   operators::PencilFactors& truth_;

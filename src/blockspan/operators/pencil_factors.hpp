@@ -60,8 +60,10 @@ class PencilFactors {
   /// factored: times the norm of the inverse of that, at least r^H (K - shift M)^-1 r.
   virtual std::vector<double> scaled_squares(double const* R, std::int64_t columns) const = 0;
 
+  // As the analysis of the pattern predicts them before the first factorization.
   virtual std::int64_t factor_entries() const = 0;  ///< reals in the factors
   virtual std::int64_t bytes() const = 0;           ///< of them and their work space
+  virtual double flops() const = 0;                 ///< of a factorization
 };
 
 }  // namespace operators

@@ -92,6 +92,7 @@ class DirectPencil final : public PencilFactors {
     places.add_diagonal(order_);  // every unknown has a pivot
     factors_.emplace(order_, std::move(places.rows), std::move(places.columns), false, k_.parts,
                      use.memory_limit);
+    counts_ = factors_->predicted();
     values_.resize(a_.size() + b_.size() + (m_ ? static_cast<std::size_t>(order_) : 0));
     measure();
   }
@@ -140,6 +141,7 @@ class DirectPencil final : public PencilFactors {
   bool massless_rows() const override { return massless_; }
   std::int64_t factor_entries() const override { return counts_.entries; }
   std::int64_t bytes() const override { return counts_.bytes; }
+  double flops() const override { return counts_.flops; }
 
   std::vector<double> energies(double const* X, std::vector<double> const& values) const override {
     std::vector<double> result, x(static_cast<std::size_t>(k_.rows));

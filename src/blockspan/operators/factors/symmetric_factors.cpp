@@ -66,6 +66,9 @@ SymmetricFactors::SymmetricFactors(int order, std::vector<int> rows, std::vector
       blockspan_mumps_analyse(handle_, order, static_cast<std::int64_t>(rows_.size()), rows_.data(),
                               columns_.data(), block);
   std::int64_t const needed = report.megabytes * megabyte;
+  predicted_.entries = report.factor_entries;
+  predicted_.bytes = needed;
+  predicted_.flops = report.flops;
   std::int64_t const limit = memory_limit > 0 ? memory_limit : free_bytes();
   if (report.code >= 0 && (limit == 0 || needed <= limit)) return;
   blockspan_mumps_destroy(handle_);
@@ -79,14 +82,17 @@ SymmetricFactors::~SymmetricFactors() { blockspan_mumps_destroy(handle_); }
 FactorCounts SymmetricFactors::factor(std::vector<double>& values) {
   auto const report = blockspan_mumps_factor(handle_, values.data());
   if (report.code == -10)
-    return {true, report.negative_pivots, 0, 0, report.factor_entries, report.megabytes * megabyte};
+    return {true,        report.negative_pivots, 0,
+            0,           report.factor_entries,  report.megabytes * megabyte,
+            report.flops};
   if (report.code < 0) give_up(report, order_);
   return {false,
           report.negative_pivots,
           report.null_pivots,
           report.static_pivots,
           report.factor_entries,
-          report.megabytes * megabyte};
+          report.megabytes * megabyte,
+          report.flops};
 }
 
 void SymmetricFactors::multiply(std::vector<double> const& values, double const* X, double* Y,

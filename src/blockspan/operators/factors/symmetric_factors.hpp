@@ -15,6 +15,7 @@ struct FactorCounts {
   int static_pivots = 0;  ///< tiny ones that were replaced
   std::int64_t entries = 0;
   std::int64_t bytes = 0;
+  double flops = 0;  ///< of the elimination
 };
 
 /// L D L^T of a real symmetric matrix by MUMPS. Throws Error where MUMPS gives up, in words.
@@ -28,6 +29,9 @@ class SymmetricFactors {
   ~SymmetricFactors();
   SymmetricFactors(SymmetricFactors const&) = delete;
   SymmetricFactors& operator=(SymmetricFactors const&) = delete;
+
+  /// Entries, bytes and flops of a factorization, by the analysis of the pattern.
+  FactorCounts const& predicted() const { return predicted_; }
 
   /// values: one a place.
   FactorCounts factor(std::vector<double>& values);
@@ -44,6 +48,7 @@ class SymmetricFactors {
 
  private:
   int order_;
+  FactorCounts predicted_;
   std::vector<int> rows_, columns_;
   blockspan_mumps* handle_ = nullptr;
 };

@@ -42,7 +42,8 @@ blockspan_mumps_report call(DMUMPS_STRUC_C& state, Job job) {
           count(factored ? info[28] : info[19]),
           info[11],
           info[27],
-          info[24]};
+          info[24],
+          state.rinfog[factored ? 2 : 0]};
 }
 
 /// Solves are many small products, which threads only delay.

@@ -19,6 +19,7 @@ struct blockspan_mumps_report {
   int negative_pivots;
   int null_pivots;
   int static_pivots;  ///< tiny ones that were replaced: the factors are those of another matrix
+  double flops;       ///< of the elimination: predicted by analyse, true after factor
 };
 
 /// definite: no pivoting, for matrices that should be positive definite; otherwise pivots of one
