@@ -71,8 +71,7 @@ class Lanczos {
       if (goes_on && !full && !due()) continue;
       if (!ritz()) return RunEnd::not_finite;
       // before any are accepted: rounding of the first is more than the residuals of the others
-      if (task_.may_move && (width_ == 0 ? hides_others() : is_badly_placed()))
-        return RunEnd::badly_placed;
+      if (task_.may_move && (hides_others() || is_badly_placed())) return RunEnd::badly_placed;
       if (accepted_ >= task_.wanted) return RunEnd::converged;
       if (width_ == 0) return RunEnd::exhausted;
       if (!goes_on) return RunEnd::interrupted;
@@ -110,6 +109,15 @@ class Lanczos {
             Scalar(0), X, pencil_.workspace);
   }
 
+  /// Takes the locked pairs out of X.
+  void project(Block<Scalar, Exec> const& X) {
+    if (locked_ == 0) return;
+    auto const H = solvers::small_matrix<Scalar>(locked_, static_cast<int>(X.extent(1)));
+    gram(pencil_.exec, blocks::column_range(v_.mx, 0, locked_), X, H, pencil_.workspace);
+    combine(pencil_.exec, Scalar(-1), blocks::column_range(v_.x, 0, locked_), H, Scalar(1), X,
+            pencil_.workspace);
+  }
+
   /// Where to move to, after badly_placed (`factor` times the distance of the last wanted one;
   /// where that is hidden, farther with every move) and far_away.
   double beside(double factor, int moves) const {
@@ -125,12 +133,18 @@ class Lanczos {
  private:
   static constexpr int most_steps = 500;  // 160 is the most that a good shift was seen to take
 
-  std::size_t last_wanted() const { return std::min<std::size_t>(task_.wanted, theta_.size()) - 1; }
+  /// Of the wanted values the last that is no rounding error of the first.
+  std::size_t last_wanted() const {
+    int const there = width_ == 0 ? std::max(finite(), 1) : static_cast<int>(theta_.size());
+    return static_cast<std::size_t>(std::min(task_.wanted, there)) - 1;
+  }
 
-  /// Signed distances of the wanted values from the shift; false: on both sides of it.
+  /// Signed distances from the shift of the wanted values, or of a block; false: on both sides.
   bool spread(double& near, double& far) const {
-    near = 1 / theta_.front(), far = 1 / theta_[last_wanted()];
-    for (std::size_t j = 0; j <= last_wanted(); ++j)
+    auto const all = static_cast<std::size_t>(std::max(task_.wanted, block_));
+    auto const last = std::min(all, theta_.size()) - 1;
+    near = 1 / theta_.front(), far = 1 / theta_[last];
+    for (std::size_t j = 0; j <= last; ++j)
       if (theta_[j] * theta_.front() <= 0) return false;
     return true;
   }

@@ -232,7 +232,7 @@ class Near {
   }
 
   /// Looks for `need` more pairs with those inside locked, and for more where some of the nearest
-  /// lay outside; false where there was nothing new.
+  /// lay outside; false where it did not converge.
   bool complete(int need, int tries) {
     if (!place(shift_, Move::both, 0)) return false;
     auto const locked =
@@ -252,7 +252,7 @@ class Near {
     }
     auto const more = take_pairs(pencil_, run, run.accepted());
     auto const news = indices_within(more.values, report_.from, report_.to);
-    if (news.empty()) return false;
+    if (news.empty()) return true;  // others were nearer the shift: more of them next
     found_ = join(pencil_, locked, select(pencil_, more, news));
     sort_by_distance();
     return true;

@@ -172,14 +172,14 @@ bool make_pairs(Pencil<Scalar, Exec>& pencil, Pairs<Scalar, Exec>& pairs, Judgem
 /// near each other as that, all.
 inline double mixed_in(std::vector<double> const& values, std::vector<double> const& rounding,
                        std::size_t j) {
-  double most = 0;
+  double sum = 0;
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (i == j) continue;
     double const mixed = std::sqrt(rounding[i]) * std::sqrt(rounding[j]);
     double const gap = std::abs(values[i] - values[j]);
-    most = std::max(most, mixed > gap ? mixed : mixed / gap * mixed);
+    sum += mixed >= gap ? mixed : mixed / gap * mixed;
   }
-  return most;
+  return sum;
 }
 
 /// The leading `count` pairs of a run, by OP x / theta; where M is singular, or rounding of the
@@ -206,19 +206,20 @@ Pairs<Scalar, Exec> take_pairs(Pencil<Scalar, Exec>& pencil, Lanczos<Scalar, Exe
     Kokkos::View<double*, Kokkos::HostSpace> const factors("factors", count);
     for (int j = 0; j < count; ++j) factors(j) = 1 / std::abs(run.theta()[j]);
     scale_columns(pencil.exec, factors, result.X);
+    run.project(result.X);  // rounding of the inverse has the direction of what is nearest
   };
   Judgement judged;
-  auto const shows = [&] {
+  auto const shows = [&](double least) {
     for (int j = 0; j < count; ++j)
-      if (judged.errors[j] > (pencil.generalized() ? clean : pencil.options.tolerance) ||
-          judged.second_order[j] > judged.rounding[j])
-        return true;
+      if (judged.errors[j] > least || judged.second_order[j] > judged.rounding[j]) return true;
     return false;
   };
+  double const tolerance = pencil.options.tolerance;
   bool const singular = pencil.factors().massless_rows();
   if (singular) purify();
   if (!make_pairs(pencil, result, judged)) return {};
-  if (!singular && shows()) {
+  double least = pencil.generalized() ? std::min(clean, tolerance) : tolerance;
+  for (int again = 0; again < 3 && !singular && shows(least); ++again, least = tolerance) {
     purify();
     if (!make_pairs(pencil, result, judged)) return {};
   }
