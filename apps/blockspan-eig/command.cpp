@@ -105,9 +105,11 @@ void add_exact(CLI::App& app, EigCommand& command) {
   for (auto* const option : {near, interval, count})
     for (char const* const other :
          {"--which", "--criterion", "--digits", "--path", "--preconditioner", "--precision",
-          "--certify", "--initial", "--constraints", "--checkpoint", "--resume", "--spmm"})
+          "--certify", "--initial", "--constraints", "--spmm"})
       option->excludes(app.get_option(other));
   for (auto* const option : {interval, count}) option->excludes(app.get_option("--pairs"));
+  for (auto* const option : {near, count})
+    option->excludes(app.get_option("--checkpoint"))->excludes(app.get_option("--resume"));
   auto* const buckling =
       app.add_flag("--buckling", exact.buckling,
                    "With those three: A is positive definite, and --mass is any geometric "

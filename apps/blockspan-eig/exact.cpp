@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "blockspan-eig/advice.hpp"
+#include "common/files/input_file.hpp"
 #include "common/files/words.hpp"
 #include "common/run/interrupt.hpp"
 
@@ -62,6 +63,8 @@ ExactOptions exact_options(EigCommand const& command) {
   options.seed = command.seed;
   options.max_steps = command.max_iterations;
   options.time_limit = command.time_limit;
+  options.checkpoint = command.checkpoint;
+  if (!command.resume.empty()) options.resume = input_file(command.resume);
   return options;
 }
 
@@ -95,6 +98,7 @@ void take_exact_pairs(EigResult& result) {
   solver.path = "exact";
   solver.path_reason = "factors of A - shift M";
   solver.trouble = exact.trouble;
+  solver.checkpoint_fault = exact.checkpoint_fault;
   solver.iterations = exact.steps;
   solver.eigenvalues = exact.eigenvalues;
   solver.backward_errors = exact.backward_errors;

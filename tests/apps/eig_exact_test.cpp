@@ -66,6 +66,25 @@ TEST_P(EigExact, FindsAllOfAnIntervalAndWritesThem) {
   EXPECT_NE(read_text(path).find("512 " + std::to_string(number)), std::string::npos);
 }
 
+TEST_P(EigExact, KeepsAnIntervalInAFileAndGoesOn) {
+  TemporaryFolder const folder;
+  std::string const file = folder / "interval";
+  std::vector<std::string> const problem{"laplace7:8x8x8", "--interval", "3.1,3.5", "--slice",
+                                         "20"};
+  auto const with = [&](std::vector<std::string> const& more) {
+    auto arguments = problem;
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run(arguments);
+  };
+  auto const whole = with({});
+  auto const broken = with({"--max-iterations", "9", "--checkpoint", file});
+  EXPECT_EQ(broken.outcome.status, 1);
+  auto const on = with({"--resume", file});
+  EXPECT_EQ(on.outcome.status, 0) << on.outcome.err;
+  EXPECT_EQ(on.report["eigenvalues"], whole.report["eigenvalues"]);
+  EXPECT_EQ(on.report["exact"]["steps"], whole.report["exact"]["steps"]);
+}
+
 TEST_P(EigExact, CountsWithoutVectors) {
   auto const spectrum = grid7_spectrum(8);
   std::vector<std::pair<std::string, std::int64_t>> const counts{

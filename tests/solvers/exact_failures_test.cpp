@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "solvers/exact_pencils.hpp"
+#include "support/files.hpp"
 #include "support/messages.hpp"
 #include <gmock/gmock.h>
 
@@ -232,6 +233,49 @@ TYPED_TEST(ExactFailures, EndsAtLimits) {
     return calls < 2;
   };
   EXPECT_EQ(this->near(K, nullptr, 2, options).status, Status::stopped_by_monitor);
+}
+
+TYPED_TEST(ExactFailures, AnIntervalGoesOnFromItsCheckpointWithTheSameBits) {
+  using Scalar = typename TypeParam::Scalar;
+  auto const K = generate<Scalar>(this->exec_, "laplace7:8x8x8");
+  TemporaryFolder const folder;
+  auto const path = folder / "interval";
+  auto const solved = [&](int most_steps, std::string const& checkpoint,
+                          std::string const& resume) {
+    ExactOptions options{.slice = 6, .max_steps = most_steps};
+    options.checkpoint = checkpoint, options.resume = resume;
+    typename TestFixture::Vectors X;
+    auto const report = eigenpairs_in(this->exec_, K, nullptr, 3, 3.6, X, options);
+    return std::pair(report, Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), X));
+  };
+  auto const [whole, X] = solved(2000, "", "");
+  ASSERT_EQ(whole.proof, Proof::proved) << whole.trouble;
+  ASSERT_GT(whole.shifts, 2);
+  for (int const steps : {1, whole.steps / 2, whole.steps - 1}) {
+    auto const broken = solved(steps, path, "").first;
+    EXPECT_EQ(broken.status, Status::max_iterations);
+    EXPECT_EQ(broken.checkpoint_fault, "");
+    auto const [report, Y] = solved(2000, "", path);
+    EXPECT_EQ(report.proof, Proof::proved) << report.trouble;
+    EXPECT_EQ(report.eigenvalues, whole.eigenvalues);
+    EXPECT_EQ(report.steps, whole.steps);
+    EXPECT_EQ(report.counts.size(), whole.counts.size());
+    for (std::size_t j = 0; j < X.extent(1); ++j)
+      for (std::size_t i = 0; i < X.extent(0); ++i) ASSERT_EQ(X(i, j), Y(i, j));
+  }
+  EXPECT_NE(solved(1, "/nowhere/file", "").first.checkpoint_fault, "");
+  auto const message = [&](double a, std::string const& file) {
+    return message_of([&] {
+      ExactOptions options{.slice = 6};
+      options.resume = file;
+      this->inside(K, nullptr, a, 3.6, options);
+    });
+  };
+  EXPECT_THAT(message(2.9, path), HasSubstr("of another problem"));
+  auto text = read_text(path);
+  text[text.size() / 2] ^= 1;
+  EXPECT_THAT(message(3, write_text(folder / "damaged", text)), HasSubstr("damaged"));
+  EXPECT_THAT(message(3, write_text(folder / "none", "nothing")), HasSubstr("not a checkpoint"));
 }
 
 TYPED_TEST(ExactFailures, RefusesBadInput) {

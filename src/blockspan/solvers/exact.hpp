@@ -74,6 +74,9 @@ struct ExactOptions {
   double time_limit = std::numeric_limits<double>::infinity();  ///< seconds
   /// Called after each step; return false to stop with Status::stopped_by_monitor.
   std::function<bool(ExactProgress const&)> monitor = nullptr;
+  // Of an interval: files for its counts and the pairs found, written every ten minutes and when a
+  // limit or the monitor ends it; and to go on from, with the bits of a solve without a break.
+  std::string checkpoint = {}, resume = {};
 
   /// Throws Error if a field is out of range.
   void validate() const;
@@ -93,6 +96,7 @@ struct ExactReport {
   Status status = Status::not_converged;
   Proof proof = Proof::none;
   std::string trouble;             ///< what went wrong, in words; empty: nothing
+  std::string checkpoint_fault;    ///< why the last one could not be written; empty: it was
   std::vector<std::string> notes;  ///< shifts that were moved, ties
   // Per pair, ascending.
   std::vector<double> eigenvalues;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include <blockspan/solvers/exact/interval_state.hpp>
 #include <blockspan/solvers/exact/near.hpp>
 
 namespace blockspan::exact {
@@ -19,28 +20,26 @@ class Interval {
 
   /// Returns the pairs, ascending.
   Pairs<Scalar, Exec> solve(double a, double b) {
-    auto const ends = pencil_.ends(a, b);
-    report_.from = ends.from.shift, report_.to = ends.to.shift;
-    if (!ends.trusted()) {
-      bool const singular = !ends.null_rows.empty();
-      report_.status = singular ? Status::singular_pencil : Status::not_converged;
-      report_.proof = Proof::uncountable;
-      report_.trouble = singular ? in_words_singular(ends.null_rows)
-                                 : in_words_uncountable(ends.from.trusted ? ends.to : ends.from,
-                                                        pencil_.factors().scaled_size());
+    problem_ = problem_of(pencil_, a, b);
+    if (!pencil_.options.resume.empty()) {
+      state_ = read_interval(pencil_, problem_);
+      state_.give(report_);
+    } else if (!count_ends(a, b)) {
       return {};
     }
-    if ((ends.from.moved() && std::isfinite(a)) || (ends.to.moved() && std::isfinite(b)))
-      report_.notes.push_back(sentence("The ends were moved outward to ", ends.from.shift, ", ",
-                                       ends.to.shift, ", where the count is certain."));
-    report_.counted = ends.number();
-    marks_ = {ends.from, ends.to};
+    auto const &from = state_.marks.front(), &to = state_.marks.back();
+    report_.from = from.shift, report_.to = to.shift;
+    if ((from.moved() && std::isfinite(a)) || (to.moved() && std::isfinite(b)))
+      report_.notes.push_back(sentence("The ends were moved outward to ", from.shift, ", ",
+                                       to.shift, ", where the count is certain."));
+    report_.counted = to.count - from.count;
     report_.status = Status::converged;
     while (work()) {
     }
+    polish_all();
     finish();
-    return select(pencil_, found_, sorted_order(found_.size(), [&](int i, int j) {
-                    return found_.values[i] < found_.values[j];
+    return select(pencil_, state_.found, sorted_order(state_.found.size(), [&](int i, int j) {
+                    return state_.found.values[i] < state_.found.values[j];
                   }));
   }
 
@@ -52,6 +51,42 @@ class Interval {
   };
   static constexpr int most_tries = 4;
 
+  bool count_ends(double a, double b) {
+    auto const ends = pencil_.ends(a, b);
+    report_.from = ends.from.shift, report_.to = ends.to.shift;
+    state_.marks = {ends.from, ends.to};
+    if (ends.trusted()) return true;
+    bool const singular = !ends.null_rows.empty();
+    report_.status = singular ? Status::singular_pencil : Status::not_converged;
+    report_.proof = Proof::uncountable;
+    report_.trouble = singular ? in_words_singular(ends.null_rows)
+                               : in_words_uncountable(ends.from.trusted ? ends.to : ends.from,
+                                                      pencil_.factors().scaled_size());
+    return false;
+  }
+
+  /// Pairs of different runs may be in each other by rounding of the inverse at the shift of one.
+  void polish_all() {
+    auto& found = state_.found;
+    auto const worst = std::max_element(found.errors.begin(), found.errors.end());
+    if (worst == found.errors.end() || *worst <= pencil_.options.tolerance) return;
+    polish(pencil_, found.X, pencil_.energies(found.X, found.values));
+    found.errors = judge_pairs(pencil_, found.X, found.values).errors;
+  }
+
+  /// Keeps what there was before the run at work, which a resumed solve does again: the same bits
+  /// as without a break. A fault is told in the report.
+  void save() {
+    if (pencil_.options.checkpoint.empty()) return;
+    saved_ = pencil_.seconds();
+    try {
+      write_interval(pencil_, problem_, before_);
+      report_.checkpoint_fault.clear();
+    } catch (Error const& error) {
+      report_.checkpoint_fault = error.what();
+    }
+  }
+
   /// How many of those missing a run looks for: a slice, or all where a second run would find few.
   std::int64_t one_run(std::int64_t missing) const {
     std::int64_t const slice = pencil_.options.slice;
@@ -60,11 +95,11 @@ class Interval {
 
   std::vector<Cell> cells() const {
     std::vector<Cell> all;
-    for (std::size_t i = 0; i + 1 < marks_.size(); ++i) {
-      double const from = marks_[i].shift, to = marks_[i + 1].shift;
-      all.push_back(
-          {from, to,
-           marks_[i + 1].count - marks_[i].count - number_within(found_.values, from, to)});
+    for (std::size_t i = 0; i + 1 < state_.marks.size(); ++i) {
+      double const from = state_.marks[i].shift, to = state_.marks[i + 1].shift;
+      all.push_back({from, to,
+                     state_.marks[i + 1].count - state_.marks[i].count -
+                         number_within(state_.found.values, from, to)});
     }
     return all;
   }
@@ -77,26 +112,30 @@ class Interval {
   }
 
   bool work_on(Cell const& cell) {
+    constexpr double renewed_after = 600;  // seconds
+    before_ = state_;
+    before_.take(report_);
+    if (pencil_.seconds() - saved_ > renewed_after) save();
     double const shift = place_in(cell);
     auto const placed = pencil_.place(shift, Move::both, cell.to - cell.from);
     ++report_.shifts;
     bool const usable = placed.at.trusted && cell.holds(placed.at.shift) && !touches(placed.at);
     if (usable)
-      marks_.insert(
-          std::upper_bound(marks_.begin(), marks_.end(), placed.at.shift,
+      state_.marks.insert(
+          std::upper_bound(state_.marks.begin(), state_.marks.end(), placed.at.shift,
                            [](double place, ShiftCount const& mark) { return place < mark.shift; }),
           placed.at);
-    std::int64_t const before = static_cast<std::int64_t>(found_.size());
+    std::int64_t const before = static_cast<std::int64_t>(state_.found.size());
     bool const goes_on = runs_at(placed.at.shift, cell);
-    bool const is_new = static_cast<std::int64_t>(found_.size()) > before;
-    tries_ = is_new ? 0 : tries_ + 1;
-    return goes_on && tries_ < most_tries;
+    bool const is_new = static_cast<std::int64_t>(state_.found.size()) > before;
+    state_.tries = is_new ? 0 : state_.tries + 1;
+    return goes_on && state_.tries < most_tries;
   }
 
   /// The interval of a pair that was found holds the place.
   bool touches(ShiftCount const& at) const {
-    for (std::size_t j = 0; j < found_.size(); ++j)
-      if (std::abs(found_.values[j] - at.shift) <= found_.bounds[j]) return true;
+    for (std::size_t j = 0; j < state_.found.size(); ++j)
+      if (std::abs(state_.found.values[j] - at.shift) <= state_.found.bounds[j]) return true;
     return false;
   }
 
@@ -105,10 +144,10 @@ class Interval {
   double place_in(Cell const& cell) const {
     constexpr double others[] = {0.5, 0.27, 0.73, 0.4};
     double const width = cell.to - cell.from;
-    if (tries_ > 0) return cell.from + others[tries_] * width;
+    if (state_.tries > 0) return cell.from + others[state_.tries] * width;
     double from = cell.from, to = cell.to;
-    if (reach_ > 0) {
-      double const left = last_ - reach_, right = last_ + reach_;
+    if (state_.reach > 0) {
+      double const left = state_.last - state_.reach, right = state_.last + state_.reach;
       if (right > from && right < to && left <= from)
         from = right;
       else if (left > from && left < to && right >= to)
@@ -117,7 +156,8 @@ class Interval {
     double const slice = pencil_.options.slice;
     double const q = static_cast<double>(cell.missing);
     if (one_run(cell.missing) == cell.missing) return (from + to) / 2;
-    double const step = reach_ > 0 && from > cell.from ? 0.9 * reach_ : slice / (2 * q) * width;
+    double const step =
+        state_.reach > 0 && from > cell.from ? 0.9 * state_.reach : slice / (2 * q) * width;
     return std::min(from + step, (from + to) / 2);
   }
 
@@ -128,14 +168,14 @@ class Interval {
       if (need <= 0) return true;
       int const wanted = static_cast<int>(one_run(need));
       auto const locked =
-          select(pencil_, found_, indices_within(found_.values, cell.from, cell.to));
+          select(pencil_, state_.found, indices_within(state_.found.values, cell.from, cell.to));
       Lanczos<Scalar, Exec> run(pencil_,
                                 {.shift = shift,
                                  .wanted = wanted,
                                  .may_leave = false,
-                                 .found = static_cast<std::int64_t>(found_.size()),
+                                 .found = static_cast<std::int64_t>(state_.found.size()),
                                  .all = report_.counted,
-                                 .number = ++runs_},
+                                 .number = ++state_.runs},
                                 with_mass(pencil_, locked));
       auto const end = run.run();
       if (end == RunEnd::mass_negative || end == RunEnd::not_finite) {
@@ -145,7 +185,10 @@ class Interval {
       }
       int const count = end == RunEnd::exhausted ? run.finite() : run.accepted();
       bool const cluster = keep(run, count, shift, cell);
-      if (end == RunEnd::interrupted) return false;
+      if (end == RunEnd::interrupted) {
+        save();
+        return false;
+      }
       // next to an eigenvalue only that one can be had: the others from elsewhere
       if (!cluster || end == RunEnd::badly_placed || end == RunEnd::stalled) break;
     }
@@ -161,32 +204,32 @@ class Interval {
 
   /// Adds the new pairs of the cell; true where all lie at one distance and more are missing.
   bool keep(Lanczos<Scalar, Exec>& run, int count, double shift, Cell const& cell) {
-    last_ = shift, reach_ = 0;
+    state_.last = shift, state_.reach = 0;
     auto const pairs = take_pairs(pencil_, run, count);
     std::vector<int> news;
     double least = std::numeric_limits<double>::infinity(), most = 0;
     for (int j = 0; j < static_cast<int>(pairs.size()); ++j) {
       double const distance = std::abs(pairs.values[j] - shift);
-      reach_ = std::max(reach_, distance);
+      state_.reach = std::max(state_.reach, distance);
       if (!cell.holds(pairs.values[j])) continue;
       news.push_back(j);
       least = std::min(least, distance), most = std::max(most, distance);
     }
     if (news.empty()) return false;
-    found_ = join(pencil_, found_, select(pencil_, pairs, news));
+    state_.found = join(pencil_, state_.found, select(pencil_, pairs, news));
     return most - least <= 1e-6 * most && marks_missing(cell) > 0;
   }
 
   void finish() {
     constexpr double largest_error = 1e-9;
-    report_.found = static_cast<std::int64_t>(found_.size());
+    report_.found = static_cast<std::int64_t>(state_.found.size());
     for (Cell const& cell : cells())
       if (cell.missing > 0) report_.missing.push_back({cell.from, cell.to, cell.missing});
     bool fits = report_.found == report_.counted;
-    for (std::size_t j = 0; j < found_.size(); ++j) {
-      fits = fits && found_.errors[j] <= largest_error;
-      for (ShiftCount const& mark : {marks_.front(), marks_.back()})
-        fits = fits && std::abs(found_.values[j] - mark.shift) > found_.bounds[j];
+    for (std::size_t j = 0; j < state_.found.size(); ++j) {
+      fits = fits && state_.found.errors[j] <= largest_error;
+      for (ShiftCount const& mark : {state_.marks.front(), state_.marks.back()})
+        fits = fits && std::abs(state_.found.values[j] - mark.shift) > state_.found.bounds[j];
     }
     if (report_.status != Status::converged) return;
     if (!report_.missing.empty()) {
@@ -206,10 +249,9 @@ class Interval {
 
   Pencil<Scalar, Exec>& pencil_;
   ExactReport& report_;
-  std::vector<ShiftCount> marks_;
-  Pairs<Scalar, Exec> found_;
-  int tries_ = 0, runs_ = 0;
-  double last_ = 0, reach_ = 0;  ///< the last shift, and how far its run came
+  IntervalState<Scalar, Exec> state_, before_;  ///< now, and before the run at work
+  IntervalProblem problem_;
+  double saved_ = 0;  ///< when the last checkpoint was written
 };
 
 }  // namespace blockspan::exact

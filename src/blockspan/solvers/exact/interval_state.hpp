@@ -1,0 +1,110 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <blockspan/solvers/exact/pairs.hpp>
+#include <blockspan/solvers/lobpcg/checkpoint.hpp>
+#include <blockspan/support/error.hpp>
+
+namespace blockspan::exact {
+
+/// All that an interval knows between two runs: a checkpoint is this.
+template <class Scalar, class Exec>
+struct IntervalState {
+  std::vector<ShiftCount> marks;  ///< the ends and every shift that counts, ascending
+  Pairs<Scalar, Exec> found;
+  int tries = 0, runs = 0;
+  double last = 0, reach = 0;  ///< the last shift, and how far its run came
+  // of the report
+  std::vector<ShiftCount> counts;
+  int shifts = 0, factorizations = 0, steps = 0;
+  std::int64_t solved_columns = 0;
+
+  template <class Archive>
+  void visit(Archive& archive) {
+    archive(marks), archive(found.values), archive(found.errors), archive(found.bounds);
+    archive(tries), archive(runs), archive(last), archive(reach);
+    archive(counts), archive(shifts), archive(factorizations), archive(steps);
+    archive(solved_columns);
+  }
+
+  void take(ExactReport const& report) {
+    counts = report.counts, shifts = report.shifts, factorizations = report.factorizations;
+    steps = report.steps, solved_columns = report.solved_columns;
+  }
+  void give(ExactReport& report) const {
+    report.counts = counts, report.shifts = shifts, report.factorizations = factorizations;
+    report.steps = steps, report.solved_columns = solved_columns;
+  }
+};
+
+/// What a checkpoint must be of to go on from it.
+struct IntervalProblem {
+  std::int64_t rows = 0, scalar_bytes = 0;
+  double a = 0, b = 0, norm_k = 0, norm_m = 0, tolerance = 0;
+  std::int64_t block = 0, basis = 0, slice = 0, form = 0;
+  std::uint64_t seed = 0;
+
+  bool operator==(IntervalProblem const&) const = default;
+};
+
+template <class Scalar, class Exec>
+IntervalProblem problem_of(Pencil<Scalar, Exec> const& pencil, double a, double b) {
+  auto const& options = pencil.options;
+  return {pencil.rows(),
+          sizeof(Scalar),
+          a,
+          b,
+          pencil.report.norm_k,
+          pencil.report.norm_m,
+          options.tolerance,
+          options.block,
+          options.basis,
+          options.slice,
+          static_cast<int>(options.form),
+          options.seed};
+}
+
+constexpr std::uint64_t interval_mark = 0x6c61767265746e69;  // tells its files from others
+
+/// Throws Error where the file cannot be written.
+template <class Scalar, class Exec>
+void write_interval(Pencil<Scalar, Exec> const& pencil, IntervalProblem problem,
+                    IntervalState<Scalar, Exec> state) {
+  eigen::CheckpointWriter writer(pencil.options.checkpoint);
+  writer(interval_mark), writer(problem), writer(state);
+  if (state.found.size() > 0) writer.block(pencil.exec, state.found.X);
+  writer.commit();
+}
+
+/// Throws Error where the file cannot be read, or is of another problem.
+template <class Scalar, class Exec>
+IntervalState<Scalar, Exec> read_interval(Pencil<Scalar, Exec> const& pencil,
+                                          IntervalProblem const& problem) {
+  auto const& path = pencil.options.resume;
+  eigen::CheckpointReader reader(path);
+  std::uint64_t mark = 0;
+  reader(mark);
+  require(mark == interval_mark, path, "this is not the checkpoint of an interval");
+  IntervalProblem of;
+  reader(of);
+  require(
+      of == problem, path,
+      "the checkpoint is of another problem: matrices, interval, tolerance, block, basis, slice "
+      "and seed must be the same");
+  IntervalState<Scalar, Exec> state;
+  reader(state);
+  auto const pairs = static_cast<std::int64_t>(state.found.values.size());
+  reader.template require_between<std::int64_t>("the number of pairs", 0, pairs, pencil.rows());
+  require(state.marks.size() >= 2 && state.found.errors.size() == state.found.values.size() &&
+              state.found.bounds.size() == state.found.values.size(),
+          path, "the checkpoint is damaged: its parts are of different lengths");
+  state.found.X = pencil.new_block("pairs", pairs);
+  if (pairs > 0) reader.block(pencil.exec, state.found.X);
+  reader.finish();
+  return state;
+}
+
+}  // namespace blockspan::exact
