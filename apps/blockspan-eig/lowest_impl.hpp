@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include <blockspan/operators/diagonal.hpp>
@@ -21,7 +22,8 @@ double spread_of_diagonal(Exec const& exec, Matrix const& K, Matrix const* M) {
     return Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), diagonal(exec, A));
   };
   auto const k = on_host(K);
-  auto const m = M != nullptr ? on_host(*M) : decltype(k)();
+  std::decay_t<decltype(k)> m;
+  if (M != nullptr) m = on_host(*M);
   double least = std::numeric_limits<double>::infinity(), most = 0;
   for (std::size_t i = 0; i < k.extent(0); ++i) {
     double const quotient = Kokkos::abs(k(i)) / (M != nullptr ? Kokkos::abs(m(i)) : 1);
