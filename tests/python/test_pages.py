@@ -48,6 +48,15 @@ def test_links_of_the_guide_lead_somewhere():
     assert [link for link in links if not (PYTHON / link).exists()] == []
 
 
+def test_page_of_the_study_exact_is_that_of_the_record(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "perf" / "python"))
+    study = runpy.run_path(str(ROOT / "perf" / "python" / "exact_beside_peers.py"))
+    folder = ROOT / "perf" / "results" / "python"
+    record = json.loads((folder / "exact.json").read_text("utf-8"))
+    assert study["page"](record) == (folder / "exact.md").read_text("utf-8")
+    assert [case["title"] for case in record["cases"]] == [case[0] for case in study["CASES"]]
+
+
 def test_table_beside_peers_is_that_of_the_record():
     peers = runpy.run_path(str(ROOT / "perf" / "python" / "beside_peers.py"))
     record = json.loads((ROOT / "perf" / "results" / "python" / "host.json").read_text("utf-8"))
