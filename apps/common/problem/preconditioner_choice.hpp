@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include <blockspan/multigrid/preconditioner_words.hpp>
+
 #include "common/files/output_file.hpp"
 
 namespace blockspan::apps {
@@ -24,30 +26,14 @@ struct MultigridInputs {
 };
 
 /// What --preconditioner asks for.
-struct PreconditionerChoice {
-  enum class Kind {
-    none,
-    jacobi,
-    block_jacobi,
-    chebyshev,
-    gauss_seidel,
-    direct,
-    multigrid,
-    automatic
-  };
-  Kind kind = Kind::none;
-  std::string asked;   ///< as given
-  int block_size = 0;  ///< of block-jacobi; 0: found in the pattern
-  int degree = 4;      ///< of chebyshev, of the smoother of multigrid
-  double ratio = 0;    ///< of the ends of its interval
+struct PreconditionerChoice : PreconditionerWords {
+  using Kind = PreconditionerKind;
+  std::string asked;  ///< as given
   MultigridInputs inputs;
   int columns = 8;  ///< of the blocks expected
 };
 
-/// The forms that parse_preconditioner reads, and what they mean for --help.
-inline constexpr char const* preconditioner_forms =
-    "none, jacobi, block-jacobi[:ROWS], chebyshev[:DEGREE[:RATIO]], gauss-seidel, direct, "
-    "multigrid[:DEGREE] or automatic";
+/// What preconditioner_forms mean, for --help.
 inline constexpr char const* preconditioner_help =
     "none; jacobi; block-jacobi[:ROWS]: blocks of 2 to 8 rows, by default as found in the pattern; "
     "chebyshev[:DEGREE[:RATIO]]: a polynomial over jacobi that costs DEGREE - 1 products, RATIO: "
