@@ -1,0 +1,207 @@
+#pragma once
+
+#include <string>
+#include <type_traits>
+
+#if defined(BLOCKSPAN_HAS_DIRECT)
+#include <blockspan/solvers/exact.hpp>
+#endif
+
+#include "../errors.hpp"
+#include "matrix.hpp"
+#include "solves.hpp"
+
+namespace blockspan::capi {
+
+/// Exact methods are compiled where their factors are, and work in double precision.
+#if defined(BLOCKSPAN_HAS_DIRECT)
+template <class Scalar>
+inline constexpr bool has_exact = std::is_same_v<real_t<Scalar>, double>;
+#else
+template <class Scalar>
+inline constexpr bool has_exact = false;
+#endif
+
+template <class Scalar>
+[[noreturn]] void no_exact(std::string const& where) {
+#if defined(BLOCKSPAN_HAS_DIRECT)
+  not_built(where + ": exact pairs are found in double precision only");
+#else
+  not_built(where +
+            ": the library was built without direct (apt-get install libmumps-seq-dev, then "
+            "-DBlockspan_ENABLE_DIRECT=ON)");
+#endif
+}
+
+#if defined(BLOCKSPAN_HAS_DIRECT)
+
+inline ExactOptions library_options(char const* where, blockspan_exact_options const& given) {
+  ExactOptions o;
+  o.pairs = given.pairs;
+  o.tolerance = given.tolerance;
+  o.block = given.block;
+  o.basis = given.basis;
+  o.slice = given.slice;
+  o.count = given.count != 0;
+  o.form = choice<Spectral>(where, "form", given.form, 1);
+  o.memory_limit = given.memory_limit;
+  o.seed = given.seed;
+  o.max_steps = given.max_steps;
+  o.time_limit = given.time_limit;
+  require(given.reserved == 0, where, "reserved is not 0");
+  if (given.monitor != nullptr)
+    o.monitor = [monitor = given.monitor, user = given.monitor_user](ExactProgress const& p) {
+      blockspan_progress const seen{
+          sizeof(blockspan_progress), p.steps, p.converged, p.wanted, 0, nullptr, nullptr};
+      return monitor(user, &seen) == 0;
+    };
+  return o;
+}
+
+inline JsonText json_of(ShiftCount const& count) {
+  JsonText json;
+  json.add("asked", count.asked)
+      .add("shift", count.shift)
+      .add("count", count.count)
+      .add("rho", count.rho)
+      .add("trusted", count.trusted);
+  return json;
+}
+
+inline JsonText json_of(ExactReport const& report) {
+  std::vector<JsonText> counts, missing;
+  for (auto const& count : report.counts) counts.push_back(json_of(count));
+  for (auto const& gap : report.missing)
+    missing.push_back(JsonText().add("from", gap.from).add("to", gap.to).add("number", gap.number));
+  JsonText json;
+  json.add("solver", "exact")
+      .add("status", to_string(report.status))
+      .add("proof", to_string(report.proof))
+      .add("trouble", report.trouble)
+      .add("notes", report.notes)
+      .add("eigenvalues", report.eigenvalues)
+      .add("backward_errors", report.backward_errors)
+      .add("error_bounds", report.error_bounds)
+      .add("certain_digits", report.certain_digits)
+      .add("pair_status", names_of(report.pair_status))
+      .add("next_eigenvalue", report.next_eigenvalue)
+      .add("orthogonality_loss", report.orthogonality_loss)
+      .add("counts", counts)
+      .add("from", report.from)
+      .add("to", report.to)
+      .add("counted", report.counted)
+      .add("found", report.found)
+      .add("missing", missing)
+      .add("factorizations", report.factorizations)
+      .add("steps", report.steps)
+      .add("solved_columns", report.solved_columns)
+      .add("factor_bytes", report.factor_bytes)
+      .add("seconds", report.seconds.total);
+  return json;
+}
+
+inline void give_report(Context& context, ExactReport const& report, Results& results) {
+  give(report.eigenvalues, results.values);
+  give(report.backward_errors, results.errors);
+  give_statuses(report.pair_status, results.statuses);
+  auto& summary = results.summary;
+  summary.status = number_of(report.status);
+  summary.proof = static_cast<std::int32_t>(report.proof);
+  summary.iterations = report.steps;
+  for (auto const status : report.pair_status) summary.converged += is_done(status) ? 1 : 0;
+  summary.operator_applications = report.factorizations;
+  summary.seconds = report.seconds.total;
+  context.report = json_of(report).text();
+}
+
+#endif
+
+/// The arrays of M, null for null.
+template <class Scalar, class Exec>
+CrsMatrix<Scalar, Exec> const* mass_matrix(char const* where, WholeMatrix<Scalar, Exec> const& K,
+                                           Operator const* M) {
+  if (M == nullptr) return nullptr;
+  K.beside(where, "M", M);
+  auto const* const matrix = dynamic_cast<WholeMatrix<Scalar, Exec> const*>(M);
+  require(matrix != nullptr, where, "M is not a matrix of one process");
+  return &matrix->matrix();
+}
+
+template <class Scalar, class Exec>
+void WholeMatrix<Scalar, Exec>::near(Operator const* M, double sigma, blockspan_block const* X,
+                                     blockspan_exact_options const& options,
+                                     Results& results) const {
+  constexpr auto where = "blockspan_eigenpairs_near";
+  if constexpr (has_exact<Scalar>) {
+    require_result<Scalar, Exec>(where, "X", X, this->library().rows());
+    auto const* const mass = mass_matrix(where, *this, M);
+    auto const o = library_options(where, options);
+    using Rows = RowMajor<Scalar, Exec>;
+    Rows const x(this->exec(), *X, Rows::Use::write);
+    auto const report = eigenpairs_near(this->exec(), matrix_, mass, sigma, x.view(), o);
+    x.give_back(this->exec());
+    this->exec().fence(where);
+    if (results.found) *results.found = static_cast<std::int64_t>(report.eigenvalues.size());
+    give_report(this->context(), report, results);
+  } else {
+    (void)M, (void)sigma, (void)X, (void)options, (void)results;
+    no_exact<Scalar>(where);
+  }
+}
+
+template <class Scalar, class Exec>
+void WholeMatrix<Scalar, Exec>::inside(Operator const* M, double from, double to,
+                                       blockspan_block const* X,
+                                       blockspan_exact_options const& options,
+                                       Results& results) const {
+  constexpr auto where = "blockspan_eigenpairs_in";
+  if constexpr (has_exact<Scalar>) {
+    require_result<Scalar, Exec>(where, "X", X, this->library().rows());
+    auto const* const mass = mass_matrix(where, *this, M);
+    Block<Scalar, Exec> found;
+    auto const report = eigenpairs_in(this->exec(), matrix_, mass, from, to, found,
+                                      library_options(where, options));
+    auto const pairs = static_cast<std::int64_t>(report.eigenvalues.size());
+    if (results.found) *results.found = pairs;
+    require(pairs <= X->columns, where, "there are ", pairs, " pairs in the interval, and X has ",
+            X->columns, " columns (blockspan_count_eigenvalues counts them)");
+    blockspan_block room = *X;
+    room.columns = pairs;
+    if (pairs > 0)
+      convert_block(this->exec(), blocks::column_range(found, 0, static_cast<int>(pairs)),
+                    strided<Scalar, Exec>(room));
+    this->exec().fence(where);
+    give_report(this->context(), report, results);
+  } else {
+    (void)M, (void)from, (void)to, (void)X, (void)options, (void)results;
+    no_exact<Scalar>(where);
+  }
+}
+
+template <class Scalar, class Exec>
+bool WholeMatrix<Scalar, Exec>::count(Operator const* M, double from, double to,
+                                      blockspan_exact_options const& options,
+                                      std::int64_t& number) const {
+  constexpr auto where = "blockspan_count_eigenvalues";
+  if constexpr (has_exact<Scalar>) {
+    auto const* const mass = mass_matrix(where, *this, M);
+    auto const found =
+        count_eigenvalues(this->exec(), matrix_, mass, from, to, library_options(where, options));
+    number = found.number;
+    this->context().report = JsonText()
+                                 .add("solver", "count")
+                                 .add("number", found.number)
+                                 .add("trusted", found.trusted)
+                                 .add("trouble", found.trouble)
+                                 .add("notes", found.notes)
+                                 .add("from", json_of(found.from))
+                                 .add("to", json_of(found.to))
+                                 .text();
+    return found.trusted;
+  } else {
+    (void)M, (void)from, (void)to, (void)options, (void)number;
+    no_exact<Scalar>(where);
+  }
+}
+
+}  // namespace blockspan::capi

@@ -1,0 +1,252 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <blockspan/distributed/distributed_matrix.hpp>
+#include <blockspan/distributed/distributed_operator.hpp>
+#include <blockspan/operators/matrix_operator.hpp>
+#include <blockspan/sparse/validate.hpp>
+#include <blockspan/spmm/spmm.hpp>
+
+#include "linear.hpp"
+
+namespace blockspan::capi {
+
+/// What a preconditioner is made of.
+template <class Scalar, class Exec>
+struct MatrixSource {
+  CrsMatrix<Scalar, Exec> own;  ///< of one process the whole matrix, else the diagonal block
+  std::shared_ptr<DistributedMatrix<Scalar, Exec>> spread;  ///< null: of one process
+  std::shared_ptr<LinearOperator<Scalar, Exec> const> product;
+};
+
+/// A matrix, of one process or on ranks.
+template <class Scalar, class Exec>
+class AnyMatrix : public Linear<Scalar, Exec> {
+ public:
+  using Linear<Scalar, Exec>::Linear;
+  virtual MatrixSource<Scalar, Exec> source() const = 0;
+  std::shared_ptr<Operator> preconditioner(std::shared_ptr<Operator> const& self,
+                                           std::string const& words,
+                                           blockspan_preconditioner_options const& options,
+                                           std::shared_ptr<Operator> const& mass) const override;
+};
+
+/// The last of n + 1 offsets, wherever they are.
+template <class Exec, class Offset>
+std::int64_t last_offset(Exec const& exec, Offset const* offsets, std::int64_t n) {
+  Offset last = 0;
+  using Device = Kokkos::Device<Exec, typename Exec::memory_space>;
+  Kokkos::View<Offset const, Device, Kokkos::MemoryTraits<Kokkos::Unmanaged>> const from(offsets +
+                                                                                         n);
+  Kokkos::deep_copy(exec, Kokkos::View<Offset, Kokkos::HostSpace>(&last), from);
+  exec.fence("Blockspan::c: last offset");
+  return static_cast<std::int64_t>(last);
+}
+
+/// The caller's arrays as a matrix; 64-bit offsets are copied. Throws Error unless they are one.
+template <class Scalar, class Exec>
+CrsMatrix<Scalar, Exec> csr_matrix(Exec const& exec, char const* where, CsrArrays const& a) {
+  using Offsets = Kokkos::View<int*, Kokkos::Device<Exec, typename Exec::memory_space>>;
+  constexpr std::int64_t most = std::numeric_limits<int>::max();
+  require(a.rows >= 0 && a.columns >= 0 && a.rows < most && a.columns < most, where, "the shape ",
+          a.rows, " x ", a.columns, " is not one of non-negative 32-bit numbers");
+  require(a.offsets != nullptr, where, "offsets is NULL");
+  require(a.offset_bits == 32 || a.offset_bits == 64, where, "offset_bits is ", a.offset_bits,
+          ", not 32 or 64");
+  bool const wide = a.offset_bits == 64;
+  auto const* const narrow_offsets = static_cast<int const*>(a.offsets);
+  auto const* const wide_offsets = static_cast<std::int64_t const*>(a.offsets);
+  std::int64_t const entries =
+      wide ? last_offset(exec, wide_offsets, a.rows) : last_offset(exec, narrow_offsets, a.rows);
+  require(entries >= 0, where, "the last of the offsets is ", entries);
+  if (entries > most)
+    not_built(std::string(where) + ": " + std::to_string(entries) +
+              " entries; the C interface takes fewer than 2^31 in a process");
+  require(entries == 0 || (a.column_indices != nullptr && a.values != nullptr), where,
+          "column_indices or values is NULL, and there are ", entries, " entries");
+  auto const rows = static_cast<std::size_t>(a.rows), count = static_cast<std::size_t>(entries);
+  Offsets offsets;
+  if (wide) {
+    std::vector<std::int64_t> given(rows + 1);
+    Kokkos::deep_copy(
+        exec, Kokkos::View<std::int64_t*, Kokkos::HostSpace>(given.data(), rows + 1),
+        Kokkos::View<std::int64_t const*, typename Offsets::device_type>(wide_offsets, rows + 1));
+    exec.fence("Blockspan::c: offsets");
+    for (std::size_t i = 0; i <= rows; ++i)
+      require(given[i] >= 0 && given[i] <= entries, where, "offset ", i, " is ", given[i],
+              ", and the last one is ", entries);
+    std::vector<int> const copies(given.begin(), given.end());
+    offsets = allocate<Offsets>(exec, "Blockspan::c: offsets", rows + 1);
+    Kokkos::deep_copy(exec, offsets,
+                      Kokkos::View<int const*, Kokkos::HostSpace>(copies.data(), rows + 1));
+    exec.fence("Blockspan::c: offsets");
+  } else {
+    offsets = Offsets(const_cast<int*>(narrow_offsets), rows + 1);
+  }
+  auto const made =
+      CrsMatrix<Scalar, Exec>("Blockspan::c: matrix", static_cast<int>(a.rows),
+                              static_cast<int>(a.columns), static_cast<int>(entries),
+                              Kokkos::View<Scalar*, typename Offsets::device_type>(
+                                  const_cast<Scalar*>(static_cast<Scalar const*>(a.values)), count),
+                              offsets, Offsets(const_cast<int*>(a.column_indices), count));
+  auto const report = validate(exec, made);
+  require(report.valid, where, report.fault);
+  return made;
+}
+
+/// A matrix of one process.
+template <class Scalar, class Exec>
+class WholeMatrix final : public AnyMatrix<Scalar, Exec> {
+ public:
+  using Product = MatrixOperator<Scalar, Exec>;
+
+  WholeMatrix(std::shared_ptr<Context> context, CsrArrays const& arrays)
+      : AnyMatrix<Scalar, Exec>(std::move(context)),
+        matrix_(csr_matrix<Scalar>(this->exec(), "blockspan_matrix_csr", arrays)) {
+    if (matrix_.numRows() == matrix_.numCols())
+      make_product();
+    else
+      plan_.emplace(this->exec(), matrix_, SpmmPlanOptions{.columns = columns_expected});
+  }
+
+  CrsMatrix<Scalar, Exec> const& matrix() const { return matrix_; }
+  MatrixSource<Scalar, Exec> source() const override {
+    this->library();  // square
+    return {matrix_, nullptr, product_};
+  }
+
+  std::string describe() const override {
+    return std::to_string(matrix_.numRows()) + " x " + std::to_string(matrix_.numCols()) +
+           " matrix, " + std::to_string(matrix_.nnz()) + " entries\n" +
+           plan().explain(columns_expected, sizeof(Scalar));
+  }
+
+  void multiply(std::int32_t op, void const* alpha, blockspan_block const* X, void const* beta,
+                blockspan_block const* Y) const override {
+    constexpr auto where = "blockspan_multiply";
+    require(op >= 0 && op <= 3, where, "op is ", op, ", not one of 0 to 3");
+    constexpr Op ops[] = {Op::none, Op::transpose, Op::conjugate, Op::adjoint};
+    bool const turned = transposes(ops[op]);
+    require_block<Scalar, Exec>(where, "X", X, turned ? matrix_.numRows() : matrix_.numCols());
+    require_result<Scalar, Exec>(where, "Y", Y, turned ? matrix_.numCols() : matrix_.numRows());
+    Scalar const a = alpha ? *static_cast<Scalar const*>(alpha) : Scalar(1);
+    Scalar const b = beta ? *static_cast<Scalar const*>(beta) : Scalar(0);
+    spmm(this->exec(), plan(), ops[op], a, matrix_, strided<Scalar, Exec>(*X), b,
+         strided<Scalar, Exec>(*Y));
+    if constexpr (support::runs_on_host_v<Exec>) this->exec().fence(where);
+  }
+
+  void refresh(void const* other_values) override {
+    require(other_values == nullptr, "blockspan_operator_refresh",
+            "other_values is for matrices on ranks");
+    if (product_) make_product();  // its bounds are of the values
+  }
+
+  void near(Operator const* M, double sigma, blockspan_block const* X,
+            blockspan_exact_options const& options, Results& results) const override;
+  void inside(Operator const* M, double from, double to, blockspan_block const* X,
+              blockspan_exact_options const& options, Results& results) const override;
+  bool count(Operator const* M, double from, double to, blockspan_exact_options const& options,
+             std::int64_t& number) const override;
+
+ private:
+  static constexpr int columns_expected = 16;
+
+  void make_product() {
+    product_ = std::make_shared<Product>(this->exec(), matrix_,
+                                         SpmmPlanOptions{.columns = columns_expected});
+    this->set_library(product_);
+  }
+  SpmmPlan<Exec> const& plan() const { return product_ ? product_->plan() : *plan_; }
+
+  CrsMatrix<Scalar, Exec> matrix_;
+  std::shared_ptr<Product> product_;
+  std::optional<SpmmPlan<Exec>> plan_;  // not square
+};
+
+/// A matrix whose rows are spread over ranks.
+template <class Scalar, class Exec>
+class SpreadMatrix final : public AnyMatrix<Scalar, Exec> {
+ public:
+  using Spread = DistributedMatrix<Scalar, Exec>;
+
+  SpreadMatrix(std::shared_ptr<Context> context, RankArrays const& arrays)
+      : AnyMatrix<Scalar, Exec>(std::move(context)) {
+    auto const& ranks = *this->context().ranks;
+    own_ = ranks.run_agreed(
+        [&] { return csr_matrix<Scalar>(this->exec(), where, own_arrays(arrays)); });
+    ranks.run_agreed([&] { take_other(arrays); });
+    spread_ = std::make_shared<Spread>(this->exec(), ranks, partition_, own_, other_);
+    make_product();
+  }
+
+  MatrixSource<Scalar, Exec> source() const override { return {own_, spread_, product_}; }
+  std::string describe() const override {
+    return "matrix of " + std::to_string(partition_.global_rows()) + " rows, " +
+           std::to_string(spread_->nonzeros()) + " entries on " +
+           std::to_string(partition_.ranks()) + " ranks";
+  }
+
+  void refresh(void const* other_values) override {
+    auto const& ranks = *this->context().ranks;
+    ranks.run_agreed([&] {
+      require(other_values != nullptr || other_.values.empty(), "blockspan_operator_refresh",
+              "other_values is NULL, and this rank has ", other_.values.size(),
+              " entries in columns of others");
+      auto const* const values = static_cast<Scalar const*>(other_values);
+      std::copy(values, values + other_.values.size(), other_.values.begin());
+    });
+    spread_->refresh(this->exec(), own_, other_);
+    make_product();
+  }
+
+ private:
+  static constexpr auto where = "blockspan_matrix_distributed";
+
+  CsrArrays own_arrays(RankArrays const& arrays) {
+    auto const& ranks = *this->context().ranks;
+    require(arrays.cuts != nullptr, where, "cuts is NULL");
+    partition_ =
+        RowPartition(std::vector<std::int64_t>(arrays.cuts, arrays.cuts + ranks.size() + 1));
+    CsrArrays own = arrays.own;
+    own.rows = own.columns = partition_.rows(ranks.rank());
+    return own;
+  }
+
+  void take_other(RankArrays const& arrays) {
+    auto const rows = static_cast<std::size_t>(own_.numRows());
+    require(arrays.other_offsets != nullptr, where, "other_offsets is NULL");
+    other_.offsets.assign(arrays.other_offsets, arrays.other_offsets + rows + 1);
+    for (std::size_t i = 0; i < rows; ++i)
+      require(other_.offsets[0] == 0 && other_.offsets[i] <= other_.offsets[i + 1], where,
+              "other_offsets do not ascend from 0: offset ", i, " is ", other_.offsets[i],
+              ", the next ", other_.offsets[i + 1]);
+    auto const count = other_.offsets.back();
+    require(count == 0 || (arrays.other_columns != nullptr && arrays.other_values != nullptr),
+            where, "other_columns or other_values is NULL, and there are ", count, " entries");
+    other_.columns.assign(arrays.other_columns, arrays.other_columns + count);
+    auto const* const values = static_cast<Scalar const*>(arrays.other_values);
+    other_.values.assign(values, values + count);
+  }
+
+  void make_product() {
+    product_ = std::make_shared<DistributedOperator<Scalar, Exec>>(this->exec(), spread_,
+                                                                   SpmmPlanOptions{.columns = 16});
+    this->set_library(product_);
+  }
+
+  RowPartition partition_;
+  CrsMatrix<Scalar, Exec> own_;
+  LocalRows<Scalar> other_;
+  std::shared_ptr<Spread> spread_;
+  std::shared_ptr<LinearOperator<Scalar, Exec> const> product_;
+};
+
+}  // namespace blockspan::capi

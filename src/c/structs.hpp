@@ -1,0 +1,51 @@
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include <blockspan/support/error.hpp>
+
+#include <blockspan.h>
+
+namespace blockspan::capi {
+
+// The defaults of the option structs, with their size.
+blockspan_context_options context_defaults();
+blockspan_preconditioner_options preconditioner_defaults();
+blockspan_lobpcg_options lobpcg_defaults();
+blockspan_cg_options cg_defaults();
+blockspan_exact_options exact_defaults();
+
+/// Fills a struct of the caller, who may know more or fewer fields.
+template <class Options>
+void give_defaults(char const* where, Options* given, std::size_t size, Options defaults) {
+  require(given != nullptr, where, "options is NULL");
+  require(size >= sizeof(std::size_t), where, "size ", size, " is not sizeof *options");
+  defaults.size = size;
+  std::memset(given, 0, size);
+  std::memcpy(given, &defaults, std::min(size, sizeof defaults));
+}
+
+/// The options that the caller gave: fields that he does not know have their defaults. Throws Error
+/// where he knows more fields than this library and has set one of them.
+template <class Options>
+Options taken(char const* where, Options const* given, Options defaults) {
+  if (given == nullptr) return defaults;
+  std::size_t const size = given->size;
+  require(size >= sizeof(std::size_t) && size <= 4096, where, "options.size ", size,
+          " is not sizeof of the struct: call the _defaults function first");
+  auto const* const bytes = reinterpret_cast<unsigned char const*>(given);
+  for (std::size_t i = sizeof defaults; i < size; ++i)
+    require(bytes[i] == 0, where, "byte ", i,
+            " of options is set, which this version of the library does not know");
+  std::memcpy(&defaults, given, std::min(size, sizeof defaults));
+  return defaults;
+}
+
+/// Writes as many fields as the caller has room for; nothing for null.
+void give_summary(char const* where, blockspan_summary const& full, blockspan_summary* out);
+/// Throws Error before a solve where its end could not be told.
+void require_summary(char const* where, blockspan_summary const* out);
+
+}  // namespace blockspan::capi
