@@ -48,6 +48,18 @@ void solve(char const* where, blockspan_operator A, Options const& options, capi
   capi::give_summary(where, results.summary, summary);
 }
 
+blockspan_code csr(char const* where, blockspan_context context, std::int32_t scalar,
+                   std::int32_t space, capi::CsrArrays const& arrays, blockspan_operator* matrix) {
+  return guarded([&] {
+    require_room(where, "matrix", matrix);
+    auto const c = contexts().find(where, "the context", context);
+    auto const& engine = capi::engine_of(*c, scalar);
+    require(space == (c->device < 0 ? BLOCKSPAN_HOST : BLOCKSPAN_DEVICE), where, "space is ", space,
+            ", and the context computes on ", c->device < 0 ? "the host" : "a device");
+    *matrix = operators().add(engine.csr(c, arrays));
+  });
+}
+
 #if !defined(BLOCKSPAN_HAS_MPI)
 [[noreturn]] void no_mpi() {
   capi::not_built(
@@ -159,16 +171,17 @@ blockspan_code blockspan_matrix_csr(blockspan_context context, int32_t scalar, i
                                     int64_t columns, void const* offsets, int32_t offset_bits,
                                     int32_t const* column_indices, void const* values,
                                     int32_t space, blockspan_operator* matrix) {
-  return guarded([&] {
-    constexpr auto where = "blockspan_matrix_csr";
-    require_room(where, "matrix", matrix);
-    auto const c = contexts().find(where, "the context", context);
-    auto const& engine = capi::engine_of(*c, scalar);
-    require(space == (c->device < 0 ? BLOCKSPAN_HOST : BLOCKSPAN_DEVICE), where, "space is ", space,
-            ", and the context computes on ", c->device < 0 ? "the host" : "a device");
-    *matrix = operators().add(
-        engine.csr(c, {rows, columns, offsets, offset_bits, column_indices, values}));
-  });
+  return csr("blockspan_matrix_csr", context, scalar, space,
+             {rows, columns, offsets, offset_bits, column_indices, values, 0}, matrix);
+}
+
+blockspan_code blockspan_matrix_csr_from_one(blockspan_context context, int32_t scalar,
+                                             int64_t rows, int64_t columns, void const* offsets,
+                                             int32_t offset_bits, int32_t const* column_indices,
+                                             void const* values, int32_t space,
+                                             blockspan_operator* matrix) {
+  return csr("blockspan_matrix_csr_from_one", context, scalar, space,
+             {rows, columns, offsets, offset_bits, column_indices, values, 1}, matrix);
 }
 
 blockspan_code blockspan_matrix_distributed(blockspan_context context, int32_t scalar,
@@ -183,12 +196,13 @@ blockspan_code blockspan_matrix_distributed(blockspan_context context, int32_t s
     auto const c = contexts().find(where, "the context", context);
     require(c->ranks.has_value(), where,
             "the context has no ranks (blockspan_context_create_mpi makes one)");
-    *matrix = operators().add(capi::engine_of(*c, scalar)
-                                  .distributed(c, {cuts,
-                                                   {0, 0, own_offsets, 32, own_columns, own_values},
-                                                   other_offsets,
-                                                   other_columns,
-                                                   other_values}));
+    *matrix =
+        operators().add(capi::engine_of(*c, scalar)
+                            .distributed(c, {cuts,
+                                             {0, 0, own_offsets, 32, own_columns, own_values, 0},
+                                             other_offsets,
+                                             other_columns,
+                                             other_values}));
   });
 }
 

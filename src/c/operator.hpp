@@ -79,6 +79,7 @@ struct CsrArrays {
   std::int32_t offset_bits;
   std::int32_t const* column_indices;
   void const* values;
+  std::int32_t base = 0;  ///< what offsets and columns count from; not 0: they are copied
 };
 struct RankArrays {
   std::int64_t const* cuts;

@@ -14,6 +14,7 @@
 #include <blockspan/sparse/validate.hpp>
 #include <blockspan/spmm/spmm.hpp>
 
+#include "../errors.hpp"
 #include "linear.hpp"
 
 namespace blockspan::capi {
@@ -50,52 +51,71 @@ std::int64_t last_offset(Exec const& exec, Offset const* offsets, std::int64_t n
   return static_cast<std::int64_t>(last);
 }
 
-/// The caller's arrays as a matrix; 64-bit offsets are copied. Throws Error unless they are one.
-template <class Scalar, class Exec>
-CrsMatrix<Scalar, Exec> csr_matrix(Exec const& exec, char const* where, CsrArrays const& a) {
-  using Offsets = Kokkos::View<int*, Kokkos::Device<Exec, typename Exec::memory_space>>;
+/// A vector of `Index` where Exec computes, with the numbers of the caller's less `base`.
+template <class Index, class Exec>
+Kokkos::View<int*, Kokkos::Device<Exec, typename Exec::memory_space>> copied_indices(
+    Exec const& exec, char const* where, Index const* given, std::size_t count, Index base) {
+  using Device = Kokkos::Device<Exec, typename Exec::memory_space>;
+  std::vector<Index> numbers(count);
+  Kokkos::deep_copy(exec, Kokkos::View<Index*, Kokkos::HostSpace>(numbers.data(), count),
+                    Kokkos::View<Index const*, Device>(given, count));
+  exec.fence("Blockspan::c: indices");
+  std::vector<int> copies(count);
+  constexpr auto most = static_cast<Index>(std::numeric_limits<int>::max());
+  for (std::size_t i = 0; i < count; ++i) {
+    require(numbers[i] >= base && numbers[i] <= most, where, "index ", i, " (from 0) is ",
+            numbers[i], "; the least is ", base, ", the most ", most);
+    copies[i] = static_cast<int>(numbers[i] - base);
+  }
+  auto const made = allocate<Kokkos::View<int*, Device>>(exec, "Blockspan::c: indices", count);
+  Kokkos::deep_copy(exec, made, Kokkos::View<int const*, Kokkos::HostSpace>(copies.data(), count));
+  exec.fence("Blockspan::c: indices");
+  return made;
+}
+
+/// The last of the offsets, less the base: the number of entries.
+template <class Exec>
+std::int64_t entries_of(Exec const& exec, char const* where, CsrArrays const& a) {
   constexpr std::int64_t most = std::numeric_limits<int>::max();
   require(a.rows >= 0 && a.columns >= 0 && a.rows < most && a.columns < most, where, "the shape ",
           a.rows, " x ", a.columns, " is not one of non-negative 32-bit numbers");
   require(a.offsets != nullptr, where, "offsets is NULL");
   require(a.offset_bits == 32 || a.offset_bits == 64, where, "offset_bits is ", a.offset_bits,
           ", not 32 or 64");
-  bool const wide = a.offset_bits == 64;
-  auto const* const narrow_offsets = static_cast<int const*>(a.offsets);
-  auto const* const wide_offsets = static_cast<std::int64_t const*>(a.offsets);
-  std::int64_t const entries =
-      wide ? last_offset(exec, wide_offsets, a.rows) : last_offset(exec, narrow_offsets, a.rows);
-  require(entries >= 0, where, "the last of the offsets is ", entries);
+  std::int64_t const last =
+      a.offset_bits == 64 ? last_offset(exec, static_cast<std::int64_t const*>(a.offsets), a.rows)
+                          : last_offset(exec, static_cast<int const*>(a.offsets), a.rows);
+  std::int64_t const entries = last - a.base;
+  require(entries >= 0, where, "the last of the offsets is ", last);
   if (entries > most)
     not_built(std::string(where) + ": " + std::to_string(entries) +
               " entries; the C interface takes fewer than 2^31 in a process");
   require(entries == 0 || (a.column_indices != nullptr && a.values != nullptr), where,
           "column_indices or values is NULL, and there are ", entries, " entries");
+  return entries;
+}
+
+/// The caller's arrays as a matrix. Throws Error unless they are one.
+template <class Scalar, class Exec>
+CrsMatrix<Scalar, Exec> csr_matrix(Exec const& exec, char const* where, CsrArrays const& a) {
+  using Device = Kokkos::Device<Exec, typename Exec::memory_space>;
+  using Indices = Kokkos::View<int*, Device>;
+  std::int64_t const entries = entries_of(exec, where, a);
   auto const rows = static_cast<std::size_t>(a.rows), count = static_cast<std::size_t>(entries);
-  Offsets offsets;
-  if (wide) {
-    std::vector<std::int64_t> given(rows + 1);
-    Kokkos::deep_copy(
-        exec, Kokkos::View<std::int64_t*, Kokkos::HostSpace>(given.data(), rows + 1),
-        Kokkos::View<std::int64_t const*, typename Offsets::device_type>(wide_offsets, rows + 1));
-    exec.fence("Blockspan::c: offsets");
-    for (std::size_t i = 0; i <= rows; ++i)
-      require(given[i] >= 0 && given[i] <= entries, where, "offset ", i, " is ", given[i],
-              ", and the last one is ", entries);
-    std::vector<int> const copies(given.begin(), given.end());
-    offsets = allocate<Offsets>(exec, "Blockspan::c: offsets", rows + 1);
-    Kokkos::deep_copy(exec, offsets,
-                      Kokkos::View<int const*, Kokkos::HostSpace>(copies.data(), rows + 1));
-    exec.fence("Blockspan::c: offsets");
-  } else {
-    offsets = Offsets(const_cast<int*>(narrow_offsets), rows + 1);
-  }
-  auto const made =
-      CrsMatrix<Scalar, Exec>("Blockspan::c: matrix", static_cast<int>(a.rows),
-                              static_cast<int>(a.columns), static_cast<int>(entries),
-                              Kokkos::View<Scalar*, typename Offsets::device_type>(
-                                  const_cast<Scalar*>(static_cast<Scalar const*>(a.values)), count),
-                              offsets, Offsets(const_cast<int*>(a.column_indices), count));
+  auto const* const narrow = static_cast<int const*>(a.offsets);
+  Indices offsets(const_cast<int*>(narrow), rows + 1);
+  if (a.offset_bits == 64)
+    offsets = copied_indices<std::int64_t>(exec, where, static_cast<std::int64_t const*>(a.offsets),
+                                           rows + 1, a.base);
+  else if (a.base != 0)
+    offsets = copied_indices<int>(exec, where, narrow, rows + 1, a.base);
+  Indices columns(const_cast<int*>(a.column_indices), count);
+  if (a.base != 0) columns = copied_indices<int>(exec, where, a.column_indices, count, a.base);
+  Kokkos::View<Scalar*, Device> const values(
+      const_cast<Scalar*>(static_cast<Scalar const*>(a.values)), count);
+  auto const made = CrsMatrix<Scalar, Exec>("Blockspan::c: matrix", static_cast<int>(a.rows),
+                                            static_cast<int>(a.columns), static_cast<int>(entries),
+                                            values, offsets, columns);
   auto const report = validate(exec, made);
   require(report.valid, where, report.fault);
   return made;

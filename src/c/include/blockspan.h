@@ -189,6 +189,11 @@ BLOCKSPAN_API blockspan_code blockspan_matrix_csr(blockspan_context context, int
                                                   const int32_t *column_indices,
                                                   const void *values, int32_t space,
                                                   blockspan_operator *matrix);
+/* The same with offsets and columns that count from 1, as Fortran's do: these two are copied. */
+BLOCKSPAN_API blockspan_code blockspan_matrix_csr_from_one(
+    blockspan_context context, int32_t scalar, int64_t rows, int64_t columns, const void *offsets,
+    int32_t offset_bits, const int32_t *column_indices, const void *values, int32_t space,
+    blockspan_operator *matrix);
 /* A square matrix whose rows are spread over the ranks of the context. cuts: ranks + 1 first rows.
    own: this rank's rows in its own columns, which count from 0 and ascend (used where it is).
    other: the same rows in the columns of other ranks, with global numbers that ascend (copied). */
