@@ -154,6 +154,24 @@ TEST_F(MultigridOnRanks, IsAHermitianPositiveDefiniteMap) {
       }
 }
 
+// Solvers hand over columns of wider blocks; where all levels are gathered no other copy is made.
+TEST_F(MultigridOnRanks, ServesColumnsOfAWiderBlock) {
+  for (std::int64_t const gathered : {std::int64_t{20}, std::int64_t{1000000}}) {
+    auto const A = spread("laplace7:16", true);
+    DistributedMultigrid<Scalar, Exec> const M(exec, A, working({.coarse_rows = 50}), {gathered});
+    auto const n = A->local_rows();
+    auto const wide = random(n, 7, 10 + world().rank()), result = random(n, 7, 50);
+    Vectors const x("x", wide.extent(0), 3), y("y", wide.extent(0), 3);
+    std::pair<int, int> const columns(2, 5);
+    auto const X = Kokkos::subview(wide, Kokkos::ALL, columns);
+    auto const Y = Kokkos::subview(result, Kokkos::ALL, columns);
+    Kokkos::deep_copy(exec, x, X);
+    M.apply(exec, x, y), M.apply(exec, X, Y);
+    for (std::int64_t i = 0; i < n; ++i)
+      for (int j = 0; j < 3; ++j) ASSERT_EQ(Y(i, j), y(i, j)) << "row " << i << ", " << gathered;
+  }
+}
+
 TEST_F(MultigridOnRanks, TakesHardlyMoreStepsThanOnOneRank) {
   for (auto const* spec : {"laplace7:32", "laplace27:20", "p1:20"}) {
     auto const [all, one] = iterations(spec, {}, working(), 2000);

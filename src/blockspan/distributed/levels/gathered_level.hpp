@@ -47,14 +47,19 @@ class GatheredLevel final : public LinearOperator<Scalar, Exec> {
       return Block<Scalar, Exec>(memory.data(), static_cast<std::size_t>(n),
                                  static_cast<std::size_t>(k));
     };
-    std::pair<std::int64_t, std::int64_t> const mine(own().first * k, own().second * k);
-    Rows const local(const_cast<Scalar*>(X.data()), static_cast<std::size_t>(rows() * k));
+    // of a range of columns, which the solver may give, the rows lie apart
+    Rows local(const_cast<Scalar*>(X.data()), static_cast<std::size_t>(rows() * k));
+    if (!X.span_is_contiguous()) {
+      local = Kokkos::subview(result_, std::pair(std::int64_t{0}, rows() * k));
+      Kokkos::deep_copy(exec, Block<Scalar, Exec>(local.data(), X.extent(0), X.extent(1)), X);
+    }
     if (ranks().device() != nullptr)
       gather_on_device(exec, local, k);
     else
       gather_by_host(exec, local, k);
     cycle_.apply(exec, block(whole_), block(result_));
-    Kokkos::deep_copy(exec, Rows(Y.data(), local.extent(0)), Kokkos::subview(result_, mine));
+    Kokkos::deep_copy(
+        exec, Y, Block<Scalar, Exec>(result_.data() + own().first * k, Y.extent(0), Y.extent(1)));
   }
 
  private:
