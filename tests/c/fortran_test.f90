@@ -172,6 +172,7 @@ contains
 
   subroutine functions_of_ours()
     type(c_ptr) :: op, none
+    type(c_funptr) :: product  ! as an argument gfortran 12 makes a text relocation of c_funloc
     integer, target :: token
     real(c_double), target :: x(n, 6), b(n, 6)
     real(c_double) :: residuals(6)
@@ -180,8 +181,9 @@ contains
     op = c_null_ptr
     none = c_null_ptr
     token = 1
+    product = c_funloc(line)
     call expect(blockspan_operator_callback(context, blockspan_double, int(n, c_int64_t), &
-        c_funloc(line), op, user=c_loc(token), name="line") == 0, "a callback")
+        product, op, user=c_loc(token), name="line") == 0, "a callback")
     call random_number(b)
     call blockspan_defaults(options)
     call expect(blockspan_solve_spd(op, blockspan_block_of(b), blockspan_block_of(x), options, &
@@ -193,7 +195,7 @@ contains
     call expect(blockspan_status_text(summary%status) == "stopped_by_monitor", "that stops")
     call expect(blockspan_operator_destroy(op) == 0, "end of the callback")
     call expect(blockspan_operator_callback(context, blockspan_double, int(n, c_int64_t), &
-        c_funloc(line), op) == 0, "without a user")
+        product, op) == 0, "without a user")
     call expect(blockspan_solve_spd(op, blockspan_block_of(b), blockspan_block_of(x), options, &
         residuals) == blockspan_callback_failed, "it fails")
     call expect(blockspan_preconditioner(op, "jacobi", none) == blockspan_bad_input, "no matrix")
