@@ -1,0 +1,354 @@
+/* -pc_type blockspan: the preconditioners of blockspan.h under any Krylov method of PETSc.
+
+   -pc_blockspan_type WORDS: multigrid[:DEGREE] (default), chebyshev[:DEGREE[:RATIO]], jacobi,
+   block-jacobi[:ROWS], direct. Near-null spaces, block sizes and coordinates of the matrix go to
+   multigrid. Rows with nothing but a diagonal whose columns were kept (MatZeroRows) make a matrix
+   unsymmetric where no residual is: a copy without these columns is preconditioned then. */
+#include <petsc/private/matimpl.h>
+#include <petsc/private/pcimpl.h>
+
+#include "plugin.h"
+
+typedef struct {
+  char words[256];
+  blockspan_operator op, mended_op;
+  PetscObjectState state, pattern; /* of the matrix that op was made of */
+  PetscScalar *a, *ao;             /* values without the columns of Dirichlet rows; NULL: not needed */
+  PetscInt mended;                 /* entries left out */
+  Vec solved, correction, rest;    /* flags of those rows over their diagonal; work */
+  PetscReal *coordinates;
+  PetscInt dimension, nodes;
+  PetscBool eigenpairs;
+} PC_Blockspan;
+
+static PetscErrorCode Reset(PC pc) {
+  PC_Blockspan *d = (PC_Blockspan *)pc->data;
+
+  PetscFunctionBegin;
+  BSCall(blockspan_operator_destroy(&d->op));
+  BSCall(blockspan_operator_destroy(&d->mended_op));
+  PetscCall(PetscFree(d->a));
+  PetscCall(PetscFree(d->ao));
+  PetscCall(VecDestroy(&d->solved));
+  PetscCall(VecDestroy(&d->correction));
+  PetscCall(VecDestroy(&d->rest));
+  d->mended = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* flags[i] = 1 where row i has nothing but a diagonal. */
+static PetscErrorCode LonelyRows(Mat A, const BSArrays *r, Vec flags) {
+  PetscScalar *flag;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetArrayWrite(flags, &flag));
+  for (PetscInt i = 0; i < A->rmap->n; ++i) {
+    PetscBool lonely = PETSC_TRUE;
+    for (PetscInt e = r->ia[i]; e < r->ia[i + 1]; ++e)
+      if (r->ja[e] != i && r->a[e] != 0.0) lonely = PETSC_FALSE;
+    if (r->io)
+      for (PetscInt e = r->io[i]; e < r->io[i + 1]; ++e)
+        if (r->ao[e] != 0.0) lonely = PETSC_FALSE;
+    flag[i] = lonely ? 1 : 0;
+  }
+  PetscCall(VecRestoreArrayWrite(flags, &flag));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Values with zeros in the columns whose flag is set; counts what was not zero. */
+static PetscErrorCode Mended(PetscInt rows, const PetscInt *offsets, const PetscInt *columns,
+                             const PetscScalar *values, const PetscScalar *flag, PetscBool own,
+                             PetscScalar **out, PetscInt *count) {
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1((size_t)offsets[rows] + 1, out));
+  for (PetscInt i = 0; i < rows; ++i)
+    for (PetscInt e = offsets[i]; e < offsets[i + 1]; ++e) {
+      PetscBool const drop = (PetscBool)(flag[columns[e]] != 0.0 && !(own && columns[e] == i));
+      (*out)[e] = drop ? 0 : values[e];
+      if (drop && values[e] != 0.0) ++*count;
+    }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Makes d->a and d->ao, or leaves them NULL on all ranks where nothing is to be mended. */
+static PetscErrorCode Mend(PC pc, const BSArrays *r) {
+  PC_Blockspan *d = (PC_Blockspan *)pc->data;
+  Mat A = pc->pmat;
+  Vec flags, ghosts = NULL;
+  const PetscScalar *flag;
+  PetscInt all;
+
+  PetscFunctionBegin;
+  d->mended = 0;
+  PetscCall(MatCreateVecs(A, NULL, &flags));
+  PetscCall(LonelyRows(A, r, flags));
+  PetscCall(VecGetArrayRead(flags, &flag));
+  PetscCall(Mended(A->rmap->n, r->ia, r->ja, r->a, flag, PETSC_TRUE, &d->a, &d->mended));
+  PetscCall(VecRestoreArrayRead(flags, &flag));
+  if (r->io) {
+    IS from;
+    VecScatter scatter;
+    Mat own, rest;
+    PetscInt count;
+    PetscCall(MatMPIAIJGetSeqAIJ(A, &own, &rest, NULL));
+    PetscCall(MatGetSize(rest, NULL, &count));
+    PetscCall(VecCreateSeq(PETSC_COMM_SELF, count, &ghosts));
+    PetscCall(ISCreateGeneral(PETSC_COMM_SELF, count, r->garray, PETSC_USE_POINTER, &from));
+    PetscCall(VecScatterCreate(flags, from, ghosts, NULL, &scatter));
+    PetscCall(VecScatterBegin(scatter, flags, ghosts, INSERT_VALUES, SCATTER_FORWARD));
+    PetscCall(VecScatterEnd(scatter, flags, ghosts, INSERT_VALUES, SCATTER_FORWARD));
+    PetscCall(VecScatterDestroy(&scatter));
+    PetscCall(ISDestroy(&from));
+    PetscCall(VecGetArrayRead(ghosts, &flag));
+    PetscCall(Mended(A->rmap->n, r->io, r->jo, r->ao, flag, PETSC_FALSE, &d->ao, &d->mended));
+    PetscCall(VecRestoreArrayRead(ghosts, &flag));
+    PetscCall(VecDestroy(&ghosts));
+  }
+  PetscCallMPI(MPI_Allreduce(&d->mended, &all, 1, MPIU_INT, MPI_SUM,
+                             PetscObjectComm((PetscObject)A)));
+  d->mended = all;
+  if (all) {
+    PetscCall(VecDuplicate(flags, &d->correction));
+    PetscCall(VecDuplicate(flags, &d->rest));
+    PetscCall(MatGetDiagonal(A, d->rest));
+    PetscCall(VecPointwiseDivide(flags, flags, d->rest));
+    d->solved = flags;
+  } else {
+    PetscCall(VecDestroy(&flags));
+    PetscCall(PetscFree(d->a));
+    PetscCall(PetscFree(d->ao));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Make(PC pc, blockspan_operator matrix) {
+  PC_Blockspan *d = (PC_Blockspan *)pc->data;
+  blockspan_preconditioner_options o;
+  blockspan_block near_null, coordinates;
+  MatNullSpace space = NULL;
+  PetscScalar *memory = NULL;
+  PetscInt size;
+  PetscBool levels;
+
+  PetscFunctionBegin;
+  BSCall(blockspan_preconditioner_defaults(&o, sizeof o));
+  o.purpose = d->eigenpairs ? BLOCKSPAN_FOR_EIGENPAIRS : BLOCKSPAN_FOR_SYSTEMS;
+  PetscCall(PetscStrbeginswith(d->words, "multigrid", &levels));
+  if (levels) {
+    PetscCall(MatGetBlockSize(pc->pmat, &size));
+    if (size > 1 && size <= 16) o.block_size = (int32_t)size;
+    PetscCall(MatGetNearNullSpace(pc->pmat, &space));
+    PetscCall(BSVectors(space, pc->pmat, &memory, &near_null));
+    if (near_null.columns > 0) {
+      o.near_null = &near_null;
+    } else if (d->coordinates && d->dimension == size && size > 1) {
+      coordinates =
+          blockspan_by_rows(d->coordinates, d->nodes, d->dimension, d->dimension, BLOCKSPAN_DOUBLE);
+      o.coordinates = &coordinates;
+    }
+  }
+  BSCall(blockspan_preconditioner(matrix, d->words, &o, &d->op));
+  PetscCall(PetscFree(memory));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCSetUp_Blockspan(PC pc) {
+  PC_Blockspan *d = (PC_Blockspan *)pc->data;
+  BSMat *m;
+  BSArrays arrays;
+  PetscBool known;
+
+  PetscFunctionBegin;
+  PetscCall(BSMatGet(pc->pmat, &m));
+  if (d->op && d->state == m->state && d->pattern == m->pattern)
+    PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCheck(m->entries, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "-pc_type blockspan needs the entries of a matrix of type aij; this one is %s",
+             ((PetscObject)pc->pmat)->type_name);
+  PetscCall(PetscLogEventBegin(BS_Setup, pc, 0, 0, 0));
+  if (d->op && d->pattern == m->pattern && !d->a) {
+    BSCall(blockspan_operator_refresh(d->op, NULL));
+  } else {
+    PetscCall(Reset(pc));
+    PetscCall(BSArraysGet(pc->pmat, &arrays, &known));
+    PetscCall(Mend(pc, &arrays));
+    if (d->a) {
+      arrays.a = d->a;
+      arrays.ao = d->ao;
+      PetscCall(BSMatrixCreate(pc->pmat, &arrays, &d->mended_op));
+    }
+    PetscCall(Make(pc, d->a ? d->mended_op : m->op));
+  }
+  d->state = m->state;
+  d->pattern = m->pattern;
+  PetscCall(PetscLogEventEnd(BS_Setup, pc, 0, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode BSPCGetOperator(PC pc, PetscBool eigenpairs, blockspan_operator *op) {
+  PC_Blockspan *d = (PC_Blockspan *)pc->data;
+
+  PetscFunctionBegin;
+  if (d->eigenpairs != eigenpairs) {
+    d->eigenpairs = eigenpairs;
+    PetscCall(Reset(pc));
+    if (pc->setupcalled) PetscCall(PCSetUp_Blockspan(pc));
+  }
+  PetscCall(PCSetUp(pc));
+  *op = d->op;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ApplyVec(PC pc, Vec x, Vec y) {
+  PC_Blockspan *d = (PC_Blockspan *)pc->data;
+  const PetscScalar *from;
+  PetscScalar *to;
+  PetscInt n;
+  blockspan_block X, Y;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetLocalSize(x, &n));
+  PetscCall(VecGetArrayRead(x, &from));
+  PetscCall(VecGetArrayWrite(y, &to));
+  X = blockspan_by_columns((void *)from, n, 1, n, BS_SCALAR);
+  Y = blockspan_by_columns(to, n, 1, n, BS_SCALAR);
+  BSCall(blockspan_apply_operator(d->op, &X, &Y));
+  PetscCall(VecRestoreArrayRead(x, &from));
+  PetscCall(VecRestoreArrayWrite(y, &to));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Rows that hold a diagonal alone are solved exactly, and what their columns do to the others is
+   taken off the residual before these: M^-1 A has two blocks then, each symmetric. */
+static PetscErrorCode PCApply_Blockspan(PC pc, Vec x, Vec y) {
+  PC_Blockspan *d = (PC_Blockspan *)pc->data;
+
+  PetscFunctionBegin;
+  if (!d->mended) {
+    PetscCall(ApplyVec(pc, x, y));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(VecPointwiseMult(d->correction, x, d->solved));
+  PetscCall(MatMult(pc->pmat, d->correction, d->rest));
+  PetscCall(VecAYPX(d->rest, -1, x));
+  PetscCall(ApplyVec(pc, d->rest, y));
+  PetscCall(VecAXPY(y, 1, d->correction));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#if !defined(PETSC_USE_COMPLEX)
+static PetscErrorCode PCApplyTranspose_Blockspan(PC pc, Vec x, Vec y) {
+  PetscFunctionBegin;
+  PetscCheck(!((PC_Blockspan *)pc->data)->mended, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "-pc_type blockspan is not symmetric where columns of Dirichlet rows were kept");
+  PetscCall(ApplyVec(pc, x, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#endif
+
+static PetscErrorCode PCMatApply_Blockspan(PC pc, Mat x, Mat y) {
+  PC_Blockspan *d = (PC_Blockspan *)pc->data;
+  const PetscScalar *from;
+  PetscScalar *to;
+  PetscInt leading_x, leading_y, n = x->rmap->n, k = x->cmap->N;
+  blockspan_block X, Y;
+
+  PetscFunctionBegin;
+  for (PetscInt j = 0; d->mended && j < k; ++j) {
+    Vec from_column, to_column;
+    PetscCall(MatDenseGetColumnVecRead(x, j, &from_column));
+    PetscCall(MatDenseGetColumnVecWrite(y, j, &to_column));
+    PetscCall(PCApply_Blockspan(pc, from_column, to_column));
+    PetscCall(MatDenseRestoreColumnVecWrite(y, j, &to_column));
+    PetscCall(MatDenseRestoreColumnVecRead(x, j, &from_column));
+  }
+  if (d->mended) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatDenseGetLDA(x, &leading_x));
+  PetscCall(MatDenseGetLDA(y, &leading_y));
+  PetscCall(MatDenseGetArrayRead(x, &from));
+  PetscCall(MatDenseGetArrayWrite(y, &to));
+  X = blockspan_by_columns((void *)from, n, k, leading_x, BS_SCALAR);
+  Y = blockspan_by_columns(to, n, k, leading_y, BS_SCALAR);
+  BSCall(blockspan_apply_operator(d->op, &X, &Y));
+  PetscCall(MatDenseRestoreArrayRead(x, &from));
+  PetscCall(MatDenseRestoreArrayWrite(y, &to));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCSetCoordinates_Blockspan(PC pc, PetscInt dimension, PetscInt nodes,
+                                                 PetscReal *coordinates) {
+  PC_Blockspan *d = (PC_Blockspan *)pc->data;
+  size_t const count = (size_t)dimension * (size_t)nodes;
+
+  PetscFunctionBegin;
+  PetscCall(PetscFree(d->coordinates));
+  PetscCall(PetscMalloc1(count + 1, &d->coordinates));
+  PetscCall(PetscArraycpy(d->coordinates, coordinates, count));
+  d->dimension = dimension;
+  d->nodes = nodes;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCSetFromOptions_Blockspan(PC pc, BS_ITEMS) {
+  PC_Blockspan *d = (PC_Blockspan *)pc->data;
+  PetscBool set;
+
+  PetscFunctionBegin;
+  PetscOptionsHeadBegin(PetscOptionsObject, "Blockspan options");
+  PetscCall(PetscOptionsString("-pc_blockspan_type",
+                               "multigrid[:DEGREE], chebyshev[:DEGREE[:RATIO]], jacobi, "
+                               "block-jacobi[:ROWS] or direct",
+                               "blockspan.h", d->words, d->words, sizeof d->words, &set));
+  PetscOptionsHeadEnd();
+  if (set) PetscCall(Reset(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCView_Blockspan(PC pc, PetscViewer viewer) {
+  PC_Blockspan *d = (PC_Blockspan *)pc->data;
+  char text[4000] = "not set up";
+
+  PetscFunctionBegin;
+  if (d->op) BSCall(blockspan_operator_describe(d->op, text, sizeof text, NULL));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  %s: %s\n", d->words, text));
+  if (d->mended)
+    PetscCall(PetscViewerASCIIPrintf(
+        viewer, "  of a copy without %" PetscInt_FMT " entries in columns of rows that hold "
+                "nothing but a diagonal (MatZeroRowsColumns would leave none)\n", d->mended));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCReset_Blockspan(PC pc) { return Reset(pc); }
+
+static PetscErrorCode PCDestroy_Blockspan(PC pc) {
+  PC_Blockspan *d = (PC_Blockspan *)pc->data;
+
+  PetscFunctionBegin;
+  PetscCall(Reset(pc));
+  PetscCall(PetscFree(d->coordinates));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCSetCoordinates_C", NULL));
+  PetscCall(PetscFree(pc->data));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode BSPCCreate(PC pc) {
+  PC_Blockspan *d;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&d));
+  PetscCall(PetscStrncpy(d->words, "multigrid", sizeof d->words));
+  pc->data = d;
+  pc->ops->setup = PCSetUp_Blockspan;
+  pc->ops->apply = PCApply_Blockspan;
+  pc->ops->matapply = PCMatApply_Blockspan;
+#if !defined(PETSC_USE_COMPLEX)
+  pc->ops->applytranspose = PCApplyTranspose_Blockspan;
+#endif
+  pc->ops->setfromoptions = PCSetFromOptions_Blockspan;
+  pc->ops->view = PCView_Blockspan;
+  pc->ops->reset = PCReset_Blockspan;
+  pc->ops->destroy = PCDestroy_Blockspan;
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCSetCoordinates_C",
+                                       PCSetCoordinates_Blockspan));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
