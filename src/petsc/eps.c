@@ -1,0 +1,286 @@
+/* -eps_type blockspan: LOBPCG of Blockspan for the smallest or largest eigenvalues of symmetric
+   problems; exact pairs by sparse factors for those nearest a target (-eps_target, one process).
+
+   -eps_blockspan_path automatic, iterative or dense; -eps_blockspan_criterion digits, backward or
+   relative. -st_pc_type is the preconditioner: blockspan, or any of PETSc's. */
+#include <slepc/private/epsimpl.h>
+
+#include "blockspan_petsc.h"
+#include "plugin.h"
+
+typedef struct {
+  PetscInt path, criterion; /* -1: as the problem and -eps_conv_... say */
+  BSPrec prec;
+  PetscErrorCode error; /* of a monitor */
+} EPS_Blockspan;
+
+static PetscErrorCode EPSSetDefaultST_Blockspan(EPS eps) {
+  KSP ksp;
+
+  PetscFunctionBegin;
+  if (!((PetscObject)eps->st)->type_name) PetscCall(STSetType(eps->st, STPRECOND));
+  PetscCall(STPrecondSetKSPHasMat(eps->st, PETSC_TRUE)); /* else the PC has a Pmat and no Amat */
+  PetscCall(STGetKSP(eps->st, &ksp));
+  if (!((PetscObject)ksp)->type_name) PetscCall(KSPSetType(ksp, KSPPREONLY));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscBool NearTarget(EPS eps) {
+  return (PetscBool)(eps->which == EPS_TARGET_MAGNITUDE || eps->which == EPS_TARGET_REAL);
+}
+
+static PetscErrorCode EPSSetUpSort_Blockspan(EPS eps) {
+  PetscFunctionBegin;
+  eps->sc->map = NULL;
+  eps->sc->mapobj = NULL;
+  eps->sc->rg = NULL;
+  eps->sc->comparisonctx = NULL;
+  eps->sc->comparison =
+      eps->which == EPS_LARGEST_REAL ? SlepcCompareLargestReal : SlepcCompareSmallestReal;
+  if (NearTarget(eps)) {
+    eps->sc->comparison = SlepcCompareTargetMagnitude;
+    eps->sc->comparisonctx = &eps->target;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode EPSSetUp_Blockspan(EPS eps) {
+  MPI_Comm const comm = PetscObjectComm((PetscObject)eps);
+
+  PetscFunctionBegin;
+  EPSCheckHermitianDefinite(eps);
+  if (!eps->which) eps->which = EPS_SMALLEST_REAL;
+  PetscCheck(eps->which == EPS_SMALLEST_REAL || eps->which == EPS_LARGEST_REAL || NearTarget(eps),
+             comm, PETSC_ERR_SUP,
+             "-eps_type blockspan finds the smallest or largest real eigenvalues, or those nearest "
+             "a target");
+  PetscCheck(eps->conv == EPS_CONV_REL || eps->conv == EPS_CONV_NORM, comm, PETSC_ERR_SUP,
+             "-eps_type blockspan has -eps_conv_rel and -eps_conv_norm only");
+  EPSCheckUnsupported(eps, EPS_FEATURE_ARBITRARY | EPS_FEATURE_REGION | EPS_FEATURE_EXTRACTION |
+                               EPS_FEATURE_STOPPING | EPS_FEATURE_TWOSIDED);
+  EPSCheckIgnored(eps, EPS_FEATURE_BALANCE);
+  if (eps->ncv == PETSC_DEFAULT)
+    eps->ncv = PetscMin(eps->n, (eps->nev + PetscMax(4, eps->nev / 4) + 3) / 4 * 4);
+  PetscCheck(eps->ncv >= eps->nev, comm, PETSC_ERR_USER_INPUT, "ncv is less than nev");
+  if (eps->mpd == PETSC_DEFAULT) eps->mpd = eps->ncv;
+  if (eps->max_it == PETSC_DEFAULT) eps->max_it = 10000;
+  PetscCall(EPSAllocateSolution(eps, 0));
+  PetscCall(EPS_SetInnerProduct(eps));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static int Watch(void *user, const blockspan_progress *p) {
+  EPS eps = (EPS)user;
+  EPS_Blockspan *d = (EPS_Blockspan *)eps->data;
+  PetscInt const k = PetscMin(p->columns, eps->ncv);
+
+  for (PetscInt j = 0; j < k; ++j) {
+    eps->eigr[j] = p->values[j];
+    eps->eigi[j] = 0;
+    eps->errest[j] = p->residuals[j];
+  }
+  eps->its = p->iteration;
+  eps->nconv = p->converged;
+  d->error = EPSMonitor(eps, eps->its, eps->nconv, eps->eigr, eps->eigi, eps->errest, k);
+  return d->error != 0;
+}
+
+/* Columns first, first + 1, ... of the basis, out of it or into it. */
+static PetscErrorCode Columns(EPS eps, PetscInt first, PetscInt count, PetscScalar *memory,
+                              PetscBool into) {
+  PetscFunctionBegin;
+  for (PetscInt j = 0; j < count; ++j) {
+    PetscScalar *column, *ours = memory + (size_t)j * (size_t)eps->nloc;
+    Vec v;
+    PetscCall(BVGetColumn(eps->V, first + j, &v));
+    PetscCall(VecGetArray(v, &column));
+    if (into)
+      PetscCall(PetscArraycpy(column, ours, eps->nloc));
+    else
+      PetscCall(PetscArraycpy(ours, column, eps->nloc));
+    PetscCall(VecRestoreArray(v, &column));
+    PetscCall(BVRestoreColumn(eps->V, first + j, &v));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Options(EPS eps, Mat A, blockspan_lobpcg_options *o) {
+  EPS_Blockspan *d = (EPS_Blockspan *)eps->data;
+  PetscBool precond;
+  KSP ksp;
+  PC pc;
+
+  PetscFunctionBegin;
+  BSCall(blockspan_lobpcg_defaults(o, sizeof *o));
+  o->wanted = (int32_t)eps->nev;
+  o->which = eps->which == EPS_LARGEST_REAL ? BLOCKSPAN_LARGEST : BLOCKSPAN_SMALLEST;
+  o->criterion = eps->conv == EPS_CONV_REL ? BLOCKSPAN_RELATIVE : BLOCKSPAN_BACKWARD;
+  if (d->criterion >= 0) o->criterion = (int32_t)d->criterion;
+  /* the dense path calls no monitor, and does not know how strong a preconditioner is */
+  o->path = eps->n > 1000 ? BLOCKSPAN_PATH_ITERATIVE : BLOCKSPAN_PATH_AUTOMATIC;
+  if (d->path >= 0) o->path = (int32_t)d->path;
+  o->tolerance = eps->tol == (PetscReal)PETSC_DEFAULT ? SLEPC_DEFAULT_TOL : eps->tol;
+  o->max_iterations = (int32_t)eps->max_it;
+  o->guess_columns = (int32_t)PetscMin(eps->nini, eps->ncv);
+  o->widest_block = (int32_t)eps->ncv;
+  if (eps->numbermonitors) {
+    o->monitor = Watch;
+    o->monitor_user = eps;
+  }
+  PetscCall(PetscObjectTypeCompare((PetscObject)eps->st, STPRECOND, &precond));
+  if (precond && eps->which == EPS_SMALLEST_REAL) {
+    PetscCall(STGetKSP(eps->st, &ksp));
+    PetscCall(KSPGetPC(ksp, &pc));
+    PetscCall(BSPrecFrom(pc, A, PETSC_TRUE, &d->prec, &o->preconditioner));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The pairs nearest the target. */
+static PetscErrorCode Near(EPS eps, BSMat *a, BSMat *b, const blockspan_block *X, double *values,
+                           double *errors, int32_t *statuses, int64_t *found,
+                           blockspan_summary *summary) {
+  blockspan_exact_options o;
+
+  PetscFunctionBegin;
+  BSCall(blockspan_exact_defaults(&o, sizeof o));
+  o.pairs = (int32_t)eps->nev;
+  BSCall(blockspan_eigenpairs_near(a->op, b ? b->op : NULL, PetscRealPart(eps->target), X, &o,
+                                   found, values, errors, statuses, summary));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Conclude(EPS eps, PetscInt pairs, const double *values, const double *errors,
+                               const int32_t *statuses, const blockspan_summary *summary) {
+  PetscFunctionBegin;
+  eps->its = summary->iterations;
+  eps->nconv = 0;
+  for (PetscInt j = 0; j < pairs; ++j) {
+    PetscBool const done = (PetscBool)(statuses[j] == BLOCKSPAN_CONVERGED ||
+                                       statuses[j] == BLOCKSPAN_ZERO_EIGENVALUE);
+    eps->eigr[j] = values[j];
+    eps->eigi[j] = 0;
+    eps->errest[j] = errors[j];
+    if (done && eps->nconv == j) ++eps->nconv;
+  }
+  eps->reason = eps->nconv >= eps->nev                         ? EPS_CONVERGED_TOL
+                : summary->status == BLOCKSPAN_MAX_ITERATIONS ? EPS_DIVERGED_ITS
+                                                              : EPS_DIVERGED_BREAKDOWN;
+  PetscCall(PetscInfo(eps, "Blockspan: %s, %d iterations\n",
+                      blockspan_status_name(summary->status), (int)summary->iterations));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode EPSSolve_Blockspan(EPS eps) {
+  EPS_Blockspan *d = (EPS_Blockspan *)eps->data;
+  PetscInt const n = eps->nloc, k = eps->ncv;
+  PetscInt matrices;
+  Mat A, B = NULL;
+  BSMat *a, *b = NULL;
+  blockspan_lobpcg_options o;
+  blockspan_summary summary = {sizeof summary, 0, 0, 0, 0, 0, 0};
+  blockspan_block X, constraints;
+  blockspan_code code = BLOCKSPAN_OK;
+  PetscScalar *x, *c;
+  double *values, *errors;
+  int32_t *statuses;
+  int64_t found = eps->nev;
+
+  PetscFunctionBegin;
+  PetscCall(STGetNumMatrices(eps->st, &matrices));
+  PetscCall(STGetMatrix(eps->st, 0, &A));
+  if (matrices > 1) PetscCall(STGetMatrix(eps->st, 1, &B));
+  PetscCall(BSMatGet(A, &a));
+  if (B) PetscCall(BSMatGet(B, &b));
+  PetscCall(PetscMalloc2((size_t)n * (size_t)k + 1, &x, (size_t)n * (size_t)eps->nds + 1, &c));
+  PetscCall(PetscMalloc3(k, &values, k, &errors, k, &statuses));
+  X = blockspan_by_columns(x, n, k, n, BS_SCALAR);
+  d->error = a->error = 0;
+  PetscCall(PetscLogEventBegin(BS_Solve, eps, 0, 0, 0));
+  if (NearTarget(eps)) {
+    PetscCall(Near(eps, a, b, &X, values, errors, statuses, &found, &summary));
+    for (size_t i = (size_t)n * (size_t)found; i < (size_t)n * (size_t)k; ++i) x[i] = 0;
+  } else {
+    PetscCall(Options(eps, A, &o));
+    PetscCall(Columns(eps, 0, o.guess_columns, x, PETSC_FALSE));
+    if (eps->nds > 0) {
+      PetscCall(Columns(eps, -eps->nds, eps->nds, c, PETSC_FALSE));
+      constraints = blockspan_by_columns(c, n, eps->nds, n, BS_SCALAR);
+      o.constraints = &constraints;
+    }
+    code = blockspan_lobpcg(a->op, b ? b->op : NULL, &X, &o, values, errors, statuses, &summary);
+  }
+  PetscCall(PetscLogEventEnd(BS_Solve, eps, 0, 0, 0));
+  PetscCall(d->error); /* of the caller's functions first */
+  PetscCall(d->prec.error);
+  PetscCall(a->error);
+  BSCall(code);
+  PetscCall(Conclude(eps, (PetscInt)found, values, errors, statuses, &summary));
+  PetscCall(Columns(eps, 0, k, x, PETSC_TRUE));
+  PetscCall(PetscFree3(values, errors, statuses));
+  PetscCall(PetscFree2(x, c));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode EPSSetFromOptions_Blockspan(EPS eps, BS_ITEMS) {
+  EPS_Blockspan *d = (EPS_Blockspan *)eps->data;
+  const char *const criteria[] = {"digits", "backward", "relative"};
+  const char *const paths[] = {"automatic", "iterative", "dense"};
+  PetscInt chosen = 0;
+  PetscBool set;
+
+  PetscFunctionBegin;
+  PetscOptionsHeadBegin(PetscOptionsObject, "Blockspan options");
+  PetscCall(PetscOptionsEList("-eps_blockspan_criterion", "when a pair counts", "blockspan.h",
+                              criteria, 3, criteria[0], &chosen, &set));
+  if (set) d->criterion = chosen;
+  PetscCall(PetscOptionsEList("-eps_blockspan_path", "how pairs are found", "blockspan.h", paths, 3,
+                              paths[1], &chosen, &set));
+  if (set) d->path = chosen;
+  PetscOptionsHeadEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode EPSReset_Blockspan(EPS eps) {
+  return BSPrecReset(&((EPS_Blockspan *)eps->data)->prec);
+}
+
+static PetscErrorCode EPSDestroy_Blockspan(EPS eps) {
+  PetscFunctionBegin;
+  PetscCall(EPSReset_Blockspan(eps));
+  PetscCall(PetscFree(eps->data));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode EPSCreate_Blockspan(EPS eps) {
+  EPS_Blockspan *d;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&d));
+  d->path = d->criterion = -1;
+  eps->data = d;
+  eps->categ = EPS_CATEGORY_PRECOND;
+  eps->ops->solve = EPSSolve_Blockspan;
+  eps->ops->setup = EPSSetUp_Blockspan;
+  eps->ops->setupsort = EPSSetUpSort_Blockspan;
+  eps->ops->setfromoptions = EPSSetFromOptions_Blockspan;
+  eps->ops->reset = EPSReset_Blockspan;
+  eps->ops->destroy = EPSDestroy_Blockspan;
+  eps->ops->setdefaultst = EPSSetDefaultST_Blockspan;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode BlockspanRegisterSLEPc(void) {
+  static PetscBool done = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  if (done) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(BlockspanRegisterPETSc());
+  done = PETSC_TRUE;
+  PetscCall(EPSRegister("blockspan", EPSCreate_Blockspan));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_blockspan_slepc(void) {
+  return BlockspanRegisterSLEPc();
+}
