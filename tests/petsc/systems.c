@@ -41,7 +41,7 @@ static PetscErrorCode Residual(Mat A, Mat X, Mat B, PetscReal *r) {
 }
 
 int main(int argc, char **argv) {
-  PetscInt const side = 40, columns = 9;
+  PetscInt side = 40, columns = 9;
   PetscInt local, seen = 0;
   Mat A, B, X;
   Vec b, x;
@@ -50,6 +50,8 @@ int main(int argc, char **argv) {
   KSPConvergedReason reason;
 
   PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-side", &side, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-columns", &columns, NULL));
   PetscCall(Laplacian(side, &A));
   PetscCall(MatGetLocalSize(A, &local, NULL));
   PetscCall(MatCreateDense(PETSC_COMM_WORLD, local, PETSC_DECIDE, side * side, columns, NULL, &B));
