@@ -22,7 +22,9 @@ double relative_error(std::vector<double> const& values, Exact const& exact) {
 }
 
 TYPED_TEST(CSolves, SmallestPairsOfALine) {
-  constexpr std::int64_t n = 200;
+  // in single precision four digits of 6e-5 ||A||, the lowest of 200, are not to be had
+  constexpr bool single = std::is_same_v<typename Traits<TypeParam>::Real, float>;
+  constexpr std::int64_t n = single ? 60 : 200;
   auto const A = laplacian<TypeParam>(n);
   auto const op = A.as_operator(this->context);
   for (bool const by_columns : {true, false}) {
@@ -34,6 +36,7 @@ TYPED_TEST(CSolves, SmallestPairsOfALine) {
     auto summary = empty_summary();
     auto options = lobpcg_options(4);
     options.path = BLOCKSPAN_PATH_ITERATIVE;
+    if (single) options.criterion = BLOCKSPAN_BACKWARD;
     auto const x = X.block();
     ok(blockspan_lobpcg(op, nullptr, &x, &options, values.data(), errors.data(), statuses.data(),
                         &summary));

@@ -6,6 +6,8 @@
 !   where they are and have to stay there: target. blockspan_matrix_csr is C's, from 0.
 ! - blockspan_block_of(X) is the block of an array of rank 1 or 2, contiguous and target.
 ! - What C takes as an address or NULL is optional here.
+! - Arguments whose memory the library keeps or reaches have no intent here: with intent(in) gfortran
+!   may assume that what is behind them stays as it is.
 ! - Callbacks are module procedures with bind(c), passed by c_funloc; internal procedures would need
 !   an executable stack.
 module blockspan
@@ -128,77 +130,77 @@ contains
   end function
 
   function block_s1(x) result(b)
-    real(c_float), intent(in), target, contiguous :: x(:)
+    real(c_float), target, contiguous :: x(:)
     type(blockspan_block) :: b
     b = column_block(c_loc(x), size(x, 1, c_int64_t), 1_c_int64_t, blockspan_float)
   end function
   function block_s2(x) result(b)
-    real(c_float), intent(in), target, contiguous :: x(:, :)
+    real(c_float), target, contiguous :: x(:, :)
     type(blockspan_block) :: b
     b = column_block(c_loc(x), size(x, 1, c_int64_t), size(x, 2, c_int64_t), blockspan_float)
   end function
 
   function block_d1(x) result(b)
-    real(c_double), intent(in), target, contiguous :: x(:)
+    real(c_double), target, contiguous :: x(:)
     type(blockspan_block) :: b
     b = column_block(c_loc(x), size(x, 1, c_int64_t), 1_c_int64_t, blockspan_double)
   end function
   function block_d2(x) result(b)
-    real(c_double), intent(in), target, contiguous :: x(:, :)
+    real(c_double), target, contiguous :: x(:, :)
     type(blockspan_block) :: b
     b = column_block(c_loc(x), size(x, 1, c_int64_t), size(x, 2, c_int64_t), blockspan_double)
   end function
 
   function block_c1(x) result(b)
-    complex(c_float_complex), intent(in), target, contiguous :: x(:)
+    complex(c_float_complex), target, contiguous :: x(:)
     type(blockspan_block) :: b
     b = column_block(c_loc(x), size(x, 1, c_int64_t), 1_c_int64_t, blockspan_complex_float)
   end function
   function block_c2(x) result(b)
-    complex(c_float_complex), intent(in), target, contiguous :: x(:, :)
+    complex(c_float_complex), target, contiguous :: x(:, :)
     type(blockspan_block) :: b
     b = column_block(c_loc(x), size(x, 1, c_int64_t), size(x, 2, c_int64_t), blockspan_complex_float)
   end function
 
   function block_z1(x) result(b)
-    complex(c_double_complex), intent(in), target, contiguous :: x(:)
+    complex(c_double_complex), target, contiguous :: x(:)
     type(blockspan_block) :: b
     b = column_block(c_loc(x), size(x, 1, c_int64_t), 1_c_int64_t, blockspan_complex_double)
   end function
   function block_z2(x) result(b)
-    complex(c_double_complex), intent(in), target, contiguous :: x(:, :)
+    complex(c_double_complex), target, contiguous :: x(:, :)
     type(blockspan_block) :: b
     b = column_block(c_loc(x), size(x, 1, c_int64_t), size(x, 2, c_int64_t), blockspan_complex_double)
   end function
 
   integer(c_int32_t) function matrix_s(context, offsets, columns, values, matrix) result(code)
     type(c_ptr), intent(in) :: context
-    integer(c_int32_t), intent(in), target, contiguous :: offsets(:), columns(:)
-    real(c_float), intent(in), target, contiguous :: values(:)
+    integer(c_int32_t), target, contiguous :: offsets(:), columns(:)
+    real(c_float), target, contiguous :: values(:)
     type(c_ptr), intent(inout) :: matrix
     code = square_matrix(context, blockspan_float, offsets, columns, c_loc(values), matrix)
   end function
 
   integer(c_int32_t) function matrix_d(context, offsets, columns, values, matrix) result(code)
     type(c_ptr), intent(in) :: context
-    integer(c_int32_t), intent(in), target, contiguous :: offsets(:), columns(:)
-    real(c_double), intent(in), target, contiguous :: values(:)
+    integer(c_int32_t), target, contiguous :: offsets(:), columns(:)
+    real(c_double), target, contiguous :: values(:)
     type(c_ptr), intent(inout) :: matrix
     code = square_matrix(context, blockspan_double, offsets, columns, c_loc(values), matrix)
   end function
 
   integer(c_int32_t) function matrix_c(context, offsets, columns, values, matrix) result(code)
     type(c_ptr), intent(in) :: context
-    integer(c_int32_t), intent(in), target, contiguous :: offsets(:), columns(:)
-    complex(c_float_complex), intent(in), target, contiguous :: values(:)
+    integer(c_int32_t), target, contiguous :: offsets(:), columns(:)
+    complex(c_float_complex), target, contiguous :: values(:)
     type(c_ptr), intent(inout) :: matrix
     code = square_matrix(context, blockspan_complex_float, offsets, columns, c_loc(values), matrix)
   end function
 
   integer(c_int32_t) function matrix_z(context, offsets, columns, values, matrix) result(code)
     type(c_ptr), intent(in) :: context
-    integer(c_int32_t), intent(in), target, contiguous :: offsets(:), columns(:)
-    complex(c_double_complex), intent(in), target, contiguous :: values(:)
+    integer(c_int32_t), target, contiguous :: offsets(:), columns(:)
+    complex(c_double_complex), target, contiguous :: values(:)
     type(c_ptr), intent(inout) :: matrix
     code = square_matrix(context, blockspan_complex_double, offsets, columns, c_loc(values), matrix)
   end function
@@ -206,7 +208,7 @@ contains
   integer(c_int32_t) function square_matrix(context, scalar, offsets, columns, values, matrix)
     type(c_ptr), intent(in) :: context, values
     integer(c_int32_t), intent(in) :: scalar
-    integer(c_int32_t), intent(in), target, contiguous :: offsets(:), columns(:)
+    integer(c_int32_t), target, contiguous :: offsets(:), columns(:)
     type(c_ptr), intent(inout) :: matrix
     integer(c_int64_t) :: rows
     rows = size(offsets, kind=c_int64_t) - 1
@@ -217,7 +219,7 @@ contains
   ! One process; options: absent for the defaults.
   integer(c_int32_t) function blockspan_context_create(context, options) result(code)
     type(c_ptr), intent(inout) :: context
-    type(blockspan_context_options), intent(in), optional, target :: options
+    type(blockspan_context_options), optional, target :: options
     type(c_ptr) :: o
     o = c_null_ptr
     if (present(options)) o = c_loc(options)
@@ -228,7 +230,7 @@ contains
   integer(c_int32_t) function blockspan_context_create_mpi(comm, context, options) result(code)
     integer, intent(in) :: comm
     type(c_ptr), intent(inout) :: context
-    type(blockspan_context_options), intent(in), optional, target :: options
+    type(blockspan_context_options), optional, target :: options
     type(c_ptr) :: o
     o = c_null_ptr
     if (present(options)) o = c_loc(options)
@@ -267,7 +269,7 @@ contains
     type(c_ptr), intent(in) :: matrix
     character(*), intent(in) :: words
     type(c_ptr), intent(inout) :: preconditioner
-    type(blockspan_preconditioner_options), intent(in), optional, target :: options
+    type(blockspan_preconditioner_options), optional, target :: options
     type(c_ptr) :: o
     o = c_null_ptr
     if (present(options)) o = c_loc(options)
@@ -284,7 +286,7 @@ contains
   ! y = alpha op(A) x + beta y; alpha, beta: c_loc of numbers of A's scalar, absent for 1 and 0.
   integer(c_int32_t) function blockspan_multiply(matrix, x, y, op, alpha, beta) result(code)
     type(c_ptr), intent(in) :: matrix
-    type(blockspan_block), intent(in) :: x, y
+    type(blockspan_block) :: x, y
     integer(c_int32_t), intent(in), optional :: op
     type(c_ptr), intent(in), optional :: alpha, beta
     integer(c_int32_t) :: o
@@ -296,8 +298,8 @@ contains
   integer(c_int32_t) function blockspan_lobpcg(a, x, options, values, mass, backward_errors, &
       statuses, summary) result(code)
     type(c_ptr), intent(in) :: a
-    type(blockspan_block), intent(in) :: x
-    type(blockspan_lobpcg_options), intent(in), target :: options
+    type(blockspan_block) :: x
+    type(blockspan_lobpcg_options), target :: options
     real(c_double), intent(inout), target, contiguous :: values(:)
     type(c_ptr), intent(in), optional :: mass
     real(c_double), intent(inout), optional, target, contiguous :: backward_errors(:)
@@ -310,8 +312,8 @@ contains
   integer(c_int32_t) function blockspan_solve_spd(a, b, x, options, residuals, statuses, &
       iterations, summary) result(code)
     type(c_ptr), intent(in) :: a
-    type(blockspan_block), intent(in) :: b, x
-    type(blockspan_cg_options), intent(in), target :: options
+    type(blockspan_block) :: b, x
+    type(blockspan_cg_options), target :: options
     real(c_double), intent(inout), optional, target, contiguous :: residuals(:)
     integer(c_int32_t), intent(inout), optional, target, contiguous :: statuses(:), iterations(:)
     type(blockspan_summary), intent(inout), optional, target :: summary
@@ -323,8 +325,8 @@ contains
       backward_errors, statuses, summary) result(code)
     type(c_ptr), intent(in) :: k
     real(c_double), intent(in) :: sigma
-    type(blockspan_block), intent(in) :: x
-    type(blockspan_exact_options), intent(in), target :: options
+    type(blockspan_block) :: x
+    type(blockspan_exact_options), target :: options
     integer(c_int64_t), intent(inout), target :: found
     real(c_double), intent(inout), target, contiguous :: values(:)
     type(c_ptr), intent(in), optional :: m
@@ -339,8 +341,8 @@ contains
       backward_errors, statuses, summary) result(code)
     type(c_ptr), intent(in) :: k
     real(c_double), intent(in) :: from, to
-    type(blockspan_block), intent(in) :: x
-    type(blockspan_exact_options), intent(in), target :: options
+    type(blockspan_block) :: x
+    type(blockspan_exact_options), target :: options
     integer(c_int64_t), intent(inout), target :: found
     real(c_double), intent(inout), target, contiguous :: values(:)
     type(c_ptr), intent(in), optional :: m
@@ -358,7 +360,7 @@ contains
     integer(c_int64_t), intent(out) :: number
     integer(c_int32_t), intent(out) :: trusted
     type(c_ptr), intent(in), optional :: m
-    type(blockspan_exact_options), intent(in), optional, target :: options
+    type(blockspan_exact_options), optional, target :: options
     type(c_ptr) :: o
     o = c_null_ptr
     if (present(options)) o = c_loc(options)
@@ -372,19 +374,19 @@ contains
     if (present(x)) p = x
   end function
   function doubles(x) result(p)
-    real(c_double), intent(in), optional, target, contiguous :: x(:)
+    real(c_double), optional, target, contiguous :: x(:)
     type(c_ptr) :: p
     p = c_null_ptr
     if (present(x)) p = c_loc(x)
   end function
   function integers(x) result(p)
-    integer(c_int32_t), intent(in), optional, target, contiguous :: x(:)
+    integer(c_int32_t), optional, target, contiguous :: x(:)
     type(c_ptr) :: p
     p = c_null_ptr
     if (present(x)) p = c_loc(x)
   end function
   function summary_of(x) result(p)
-    type(blockspan_summary), intent(in), optional, target :: x
+    type(blockspan_summary), optional, target :: x
     type(c_ptr) :: p
     p = c_null_ptr
     if (present(x)) p = c_loc(x)

@@ -129,7 +129,7 @@ module blockspan_c
       type(c_ptr), value :: context, own_values, other_values
       integer(c_int32_t), value :: scalar
       integer(c_int64_t), intent(in) :: cuts(*), other_columns(*)
-      integer(c_int32_t), intent(in), target :: own_offsets(*), own_columns(*), other_offsets(*)
+      integer(c_int32_t), target :: own_offsets(*), own_columns(*), other_offsets(*)
       type(c_ptr), intent(inout) :: matrix
     end function
     integer(c_int32_t) function blockspan_operator_destroy(op) bind(c)
@@ -139,7 +139,7 @@ module blockspan_c
     integer(c_int32_t) function blockspan_apply_operator(op, x, y) bind(c)
       import :: c_int32_t, c_ptr, blockspan_block
       type(c_ptr), value :: op
-      type(blockspan_block), intent(in) :: x, y
+      type(blockspan_block) :: x, y
     end function
     integer(c_int32_t) function blockspan_context_defaults_c(options, size) &
         bind(c, name="blockspan_context_defaults")
@@ -215,33 +215,33 @@ module blockspan_c
       import :: c_int32_t, c_ptr, blockspan_block
       type(c_ptr), value :: matrix, alpha, beta
       integer(c_int32_t), value :: op
-      type(blockspan_block), intent(in) :: x, y
+      type(blockspan_block) :: x, y
     end function
     integer(c_int32_t) function lobpcg_c(a, mass, x, options, values, backward_errors, statuses, &
         summary) bind(c, name="blockspan_lobpcg")
       import :: c_int32_t, c_ptr, blockspan_block
       type(c_ptr), value :: a, mass, options, values, backward_errors, statuses, summary
-      type(blockspan_block), intent(in) :: x
+      type(blockspan_block) :: x
     end function
     integer(c_int32_t) function solve_spd_c(a, b, x, options, residuals, statuses, iterations, &
         summary) bind(c, name="blockspan_solve_spd")
       import :: c_int32_t, c_ptr, blockspan_block
       type(c_ptr), value :: a, options, residuals, statuses, iterations, summary
-      type(blockspan_block), intent(in) :: b, x
+      type(blockspan_block) :: b, x
     end function
     integer(c_int32_t) function near_c(k, m, sigma, x, options, found, values, backward_errors, &
         statuses, summary) bind(c, name="blockspan_eigenpairs_near")
       import :: c_int32_t, c_ptr, c_double, blockspan_block
       type(c_ptr), value :: k, m, options, found, values, backward_errors, statuses, summary
       real(c_double), value :: sigma
-      type(blockspan_block), intent(in) :: x
+      type(blockspan_block) :: x
     end function
     integer(c_int32_t) function inside_c(k, m, from, to, x, options, found, values, &
         backward_errors, statuses, summary) bind(c, name="blockspan_eigenpairs_in")
       import :: c_int32_t, c_ptr, c_double, blockspan_block
       type(c_ptr), value :: k, m, options, found, values, backward_errors, statuses, summary
       real(c_double), value :: from, to
-      type(blockspan_block), intent(in) :: x
+      type(blockspan_block) :: x
     end function
     integer(c_int32_t) function count_c(k, m, from, to, options, number, trusted) &
         bind(c, name="blockspan_count_eigenvalues")
