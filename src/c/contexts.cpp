@@ -25,6 +25,15 @@ namespace {
 
 constexpr auto where = "blockspan_context_create";
 
+/// Of a running Kokkos; 0 for void.
+template <class Exec>
+int host_threads() {
+  if constexpr (std::is_void_v<Exec>)
+    return 0;
+  else
+    return Exec().concurrency();
+}
+
 /// Once in a process, and never finalized: others may run code of theirs at its end.
 void start(blockspan_context_options const& options, bool several_ranks) {
   static std::mutex mutex;
@@ -39,22 +48,22 @@ void start(blockspan_context_options const& options, bool several_ranks) {
     if (options.device >= 0) settings.set_device_id(options.device);
     Kokkos::initialize(settings);
   }
-  if constexpr (!std::is_void_v<HostExec>) {
-    int const running = HostExec().concurrency();
-    require(options.threads <= 0 || options.threads == running, where, options.threads,
-            " threads, but the library runs with ", running,
-            ": the first context of a process decides");
-  }
+  int const running = host_threads<HostExec>();
+  require(options.threads <= 0 || running == 0 || options.threads == running, where,
+          options.threads, " threads, but the library runs with ", running,
+          ": the first context of a process decides");
 }
 
 template <class Exec>
-std::shared_ptr<void const> instance(void* stream) {
-  if (stream != nullptr) {
+std::shared_ptr<void const> instance([[maybe_unused]] void* stream) {
+  if constexpr (std::is_void_v<Exec>) {
+    return nullptr;
+  } else {
+    if (stream == nullptr) return std::make_shared<Exec const>();
     auto const made = support::instance_on<Exec>(stream);
     require(made.has_value(), where, "stream is not NULL, and hosts have no streams");
     return std::make_shared<Exec const>(*made);
   }
-  return std::make_shared<Exec const>();
 }
 
 template <class Scalar>
@@ -106,10 +115,8 @@ std::shared_ptr<Context> make_context(blockspan_context_options const& options,
   auto context = std::make_shared<Context>();
   context->device = options.device;
   context->ranks = std::move(ranks);
-  if constexpr (!std::is_void_v<HostExec>)
-    if (on_host) context->exec = instance<HostExec>(options.stream);
-  if constexpr (!std::is_void_v<DeviceExec>)
-    if (!on_host) context->exec = instance<DeviceExec>(options.stream);
+  context->exec =
+      on_host ? instance<HostExec>(options.stream) : instance<DeviceExec>(options.stream);
   return context;
 }
 
