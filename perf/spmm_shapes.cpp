@@ -73,15 +73,14 @@ std::optional<Settings> parse(int argc, char** argv) {
 }
 
 /// Grids with at least a quarter of the lanes that a row of `vectors` vectors wants.
-std::vector<SpmmLanes> grids(int vectors, bool takes_several) {
+std::vector<SpmmLanes> grids(int vectors, bool takes_two) {
   int full = 1;
   while (full < vectors && full < 32) full *= 2;
   std::vector<SpmmLanes> result;
   for (int across = full; across >= std::max(1, full / 4); across /= 2) {
     for (int entries = 1; across * entries <= 32; entries *= 2)
       result.push_back({across, entries, 1});
-    if (takes_several)
-      for (int const vectors : {2, 4}) result.push_back({across, 1, vectors});
+    if (takes_two) result.push_back({across, 1, 2});
   }
   return result;
 }

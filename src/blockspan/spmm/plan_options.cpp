@@ -17,8 +17,8 @@ void SpmmPlanOptions::validate() const {
               std::max(lanes.columns, 1) * std::max(lanes.entries, 1) <= 32,
           "blockspan::SpmmPlan", "lanes must be powers of two, together at most 32 (",
           lanes.columns, " over columns, ", lanes.entries, " over nonzeros)");
-  require(lanes.vectors >= 0 && lanes.vectors <= 4 && lanes.vectors != 3, "blockspan::SpmmPlan",
-          "a lane owns 1, 2 or 4 vectors (", lanes.vectors, ")");
+  require(lanes.vectors >= 0 && lanes.vectors <= 2, "blockspan::SpmmPlan",
+          "a lane owns 1 or 2 vectors (", lanes.vectors, ")");
   bool const is_linked = spmm_variants().back()->component != nullptr;
   require(algorithm == "auto" || find_spmm_variant(algorithm) != nullptr, "blockspan::SpmmPlan",
           "unknown algorithm \"", algorithm, "\"; there are auto,", spmm_menu(),

@@ -6,8 +6,8 @@
 namespace blockspan {
 
 /// Devices: how many vector lanes of a team thread are over the columns of a row of X and how
-/// many over the nonzeros, powers of two, together at most 32, and vectors a lane: 1, 2 or 4, while
-/// plans also use 3, of single columns up to 5. 0: the plan's model decides, for
+/// many over the nonzeros, powers of two, together at most 32, and vectors a lane: 1 or 2, while
+/// plans use up to 3, of single columns up to 5. 0: the plan's model decides, for
 /// each width of its own. For measurements: the plan knows better.
 struct SpmmLanes {
   int columns = 0;

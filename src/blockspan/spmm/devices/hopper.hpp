@@ -124,11 +124,6 @@ constexpr LaneCode lane_code(bool listed, int vectors, bool entry_lanes, bool de
             .tail_in_flight = true,
             .ends_by_place = true,
             .loads_first = vectors == 2 || (listed && vectors < 5)};
-  if (vectors == 4 && !single)
-    return {.segment_a_thread = true,
-            .passes_outside = true,
-            .ends_by_place = true,
-            .loads_first = true};
   if (listed || vectors == 3 || known)
     return {.segment_a_thread = true,
             .passes_outside = true,

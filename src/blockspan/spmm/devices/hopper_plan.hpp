@@ -75,12 +75,6 @@ inline constexpr int three_vectors_bits = 3;
 /// and 8, n = 32: 7-point 128^3 444, 423; spins 187, 176; queues 95, 95; saddle 125, 124.
 inline constexpr std::int64_t short_row_lanes = 8;
 
-/// Four, of rows that are not long, where they are this many, by this many lanes (a power of two).
-/// Listed segments with two and four, n = 64: P1 mesh 92.8, 87.5; queues 180.6, 174; 7-point 805,
-/// 778; saddle 248, 236; spins 340, 335.
-inline constexpr std::int64_t four_vectors = 32;
-inline constexpr int four_vector_bits = 3;
-
 /// Long rows need fewer segments for two vectors a lane, of wide blocks and from this many vectors
 /// of Y a multiprocessor on: 8192 rows of 82, n = 64 39.5 -> 34.6; but 21,909 of 57, n = 32 31
 /// -> 47.

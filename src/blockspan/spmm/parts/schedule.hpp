@@ -86,7 +86,7 @@ struct WholeRows {
   template <class Team, class Function>
   KOKKOS_FORCEINLINE_FUNCTION void for_each_segment(Team const& team,
                                                     Function const& function) const {
-    // in 32 bits, which hold it: kernels with four vectors a lane have no register to spare
+    // in 32 bits, which hold it: kernels of whole rows have no register to spare
     share.for_each(team, [&](std::int64_t row) { function(at(static_cast<int>(row))); });
   }
 };

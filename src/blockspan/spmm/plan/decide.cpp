@@ -266,11 +266,10 @@ class Decider {
     // several vectors (or single columns) a lane have kernels for plain entries only; columns in 16
     // bits exist for up to two vectors a lane, and no passes side by side
     bool const complex = blocks_.scalar.is_complex;
-    int const most_vectors = !launch.vectorized || !plain          ? 1
-                             : blocks_.steps                       ? (complex ? 1 : 2)
-                             : launch.narrow                       ? 2
-                             : variant.lists_segments() || complex ? 3
-                                                                   : 4;
+    int const most_vectors = !launch.vectorized || !plain ? 1
+                             : blocks_.steps              ? (complex ? 1 : 2)
+                             : launch.narrow              ? 2
+                                                          : 3;
     bool const spreads = plain && !blocks_.steps && !launch.narrow;
     auto const segments = statistics_of(variant);
     if (variant.lanes != nullptr && !A_.lanes.any()) {

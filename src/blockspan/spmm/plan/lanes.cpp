@@ -62,11 +62,7 @@ Lanes busy_lanes(DeviceFacts const& device, std::int64_t vectors, SegmentStatist
     if (most >= 3 && asked.vectors == 0 && asked.columns == 0 && suits &&
         three.room(vectors) < lanes.room(vectors))
       lanes = three;
-    if (most >= 4 && asked.vectors == 0 && asked.columns == 0 && !lanes.deep &&
-        vectors == four_vectors)
-      lanes = {{four_vector_bits, 0}, 4};
   }
-  if (most >= 4 && asked.vectors == 4 && vectors == four_vectors) return {{four_vector_bits, 0}, 4};
   if (asked.columns > 0)
     lanes.grid.column_bits = bits_to_hold(asked.columns, tuning::device_lane_bits);
   if (!device.lanes_exchange || lanes.vectors_per_lane > 1) return lanes;

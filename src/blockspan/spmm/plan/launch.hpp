@@ -13,7 +13,7 @@ namespace blockspan::products {
 /// How a device kernel lays its lanes over a row.
 struct Lanes {
   LaneGrid grid;
-  int vectors_per_lane = 1;  ///< 1 to 4; of single columns 1 to 5
+  int vectors_per_lane = 1;  ///< 1 to 3; of single columns 1 to 5
   bool deep = false;         ///< with two vectors, the nonzeros in flight of one
   bool spread = false;  ///< each pass over the vectors is a unit of work of its own (RowPasses)
 

@@ -54,8 +54,8 @@ requires(!runs_on_host_v<typename Call::Exec>) void launch_rows(Call const& call
     return launch_segments<DirectLanes<Scalar, Entries, width, true, 1, true>>(call, entries);
   if constexpr (plain && !narrow)
     if (rows_are_vectors(call.product.Y)) {
-      if (launch_known_lanes<4, 8>(call, entries) || launch_known_lanes<2, 16>(call, entries) ||
-          launch_known_lanes<2, 8>(call, entries) || launch_known_lanes<2, 4>(call, entries))
+      if (launch_known_lanes<2, 16>(call, entries) || launch_known_lanes<2, 8>(call, entries) ||
+          launch_known_lanes<2, 4>(call, entries))
         return;
       using Deep = DirectLanes<Scalar, Entries, width, true, 2, false, 1, false, true>;
       if (each == 2 && lanes.deep) return launch_segments<Deep>(call, entries);
