@@ -143,6 +143,8 @@ struct MultigridReport {
   bool usable() const {
     return status != MultigridStatus::indefinite && status != MultigridStatus::not_hermitian;
   }
+  /// Did the probe find it good enough for tens of iterations?
+  bool strong() const { return status == MultigridStatus::good || status == MultigridStatus::fair; }
   /// The levels, a line each under a heading.
   std::string table() const;
 };

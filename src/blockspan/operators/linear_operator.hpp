@@ -44,8 +44,8 @@ struct OperatorFacts {
   std::optional<std::int64_t> terms_per_row = {};
   /// The multiplications of Op x for one vector, to predict costs; none: n terms_per_row.
   std::optional<std::int64_t> work = {};
-  /// As a preconditioner it is the inverse of the matrix but for rounding and a small shift, so
-  /// that tens of iterations are enough.
+  /// As a preconditioner it is so near to the inverse of the matrix that tens of iterations are
+  /// enough: factors, a hierarchy whose probe says so.
   bool nearly_exact = false;
   /// From the second call of a width on, apply only enqueues kernels on `exec`, the same ones for
   /// the same X and Y: it neither waits nor allocates, and decides nothing on the host by values

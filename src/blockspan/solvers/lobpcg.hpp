@@ -28,9 +28,9 @@ enum class Criterion {
 /// How the pairs are found.
 enum class SolvePath {
   automatic,  ///< dense where that is predicted to cost less than 200 iterations do (60 with a
-              ///< preconditioner other than Jacobi, 10 with a factorization), and no more than the
-              ///< time limit; iterative until it has cost what the dense solve would, then dense,
-              ///< memory permitting
+              ///< preconditioner other than Jacobi, 10 with a nearly exact one), and no more than
+              ///< the time limit; iterative until it has cost what the dense solve would, then
+              ///< dense, memory permitting
   iterative,  ///< LOBPCG; dense only where the block does not fit five times into the rows
   dense,      ///< LAPACK (or the device's) on the whole pencil: O(n^3) time, 6 n^2 scalars
 };

@@ -114,6 +114,7 @@ OperatorFacts<Scalar, Exec> DistributedMultigrid<Scalar, Exec>::facts() const {
        << (report().single ? ", single precision" : "");
   return {.name = name.str(),
           .row_space = rows_,
+          .nearly_exact = report().strong(),
           .replayable = rows_.communicator().device() != nullptr};
 }
 

@@ -164,7 +164,7 @@ OperatorFacts<Scalar, Exec> Multigrid<Scalar, Exec>::facts() const {
   std::ostringstream name;
   name << "multigrid of " << report.levels.size() << " levels, degree " << state_->options.degree
        << (report.single ? ", single precision" : "");
-  return {.name = name.str(), .replayable = true};
+  return {.name = name.str(), .nearly_exact = report.strong(), .replayable = true};
 }
 
 template <class Scalar, class Exec>

@@ -92,8 +92,8 @@ struct PathChoice {
 constexpr double affordable_dense_seconds = 60;
 
 /// Iterations that a dense solve may cost and still be taken at once: what an iteration is likely
-/// to need without a preconditioner or with the diagonal, with another one, and with a
-/// factorization.
+/// to need without a preconditioner or with the diagonal, with another one, and with one that is
+/// nearly exact.
 constexpr int dense_at_once = 200, dense_at_once_preconditioned = 60,
               dense_at_once_nearly_exact = 10;
 
