@@ -15,8 +15,8 @@ namespace blockspan {
 
 /// How the right-hand sides of a solve share the work.
 enum class CgMethod {
-  automatic,     ///< block for 2 to 32 columns, groups for more, pseudo-block for one and for small
-                 ///< problems on devices
+  automatic,     ///< block for 2 to 32 columns (16 on hosts), groups for more, pseudo-block for one
+                 ///< and for small problems on devices
   pseudo_block,  ///< every column its own recurrence; one product and shared passes for all
   block,         ///< all columns search one common Krylov space: fewer iterations
 };
@@ -64,8 +64,8 @@ struct CgOptions {
   CgMethod method = CgMethod::automatic;  ///< of solve_spd; the others have theirs in their name
   int max_cycles = 6;                     ///< solves for a correction, each verified
   /// Most columns solved together; wider blocks are cut into groups of about equal width. 0: 32 for
-  /// the block method (more lose by their small matrices, and it accepts no more), all for
-  /// pseudo-block.
+  /// the block method (more lose by their small matrices, and it accepts no more), 16 where
+  /// automatic takes it on a host, all for pseudo-block.
   int widest_block = 0;
   /// (pseudo-block) Take finished columns out of the block. Iterates are the same either way.
   bool compact = true;
@@ -229,8 +229,9 @@ CgReport<real_t<Scalar>> solve_cg(Exec const& exec, LinearOperator<Scalar, Exec>
 /// doi:10.1145/1377596.1377597 (with an inner iteration in single precision).
 ///
 /// This overload chooses the method by options.method; automatic takes the block method for 2 to 32
-/// open columns, groups for more; pseudo-block for one, on devices also where B has fewer than
-/// 500,000 entries, and after 20 steps of a block that gains nothing. report.reason says why.
+/// open columns (16 on hosts), groups for more; pseudo-block for one, on devices also where B has
+/// fewer than 500,000 entries, and after 20 steps of a block that gains nothing. report.reason says
+/// why.
 template <class Scalar, class Exec, class BView, class XView>
 CgReport<real_t<Scalar>> solve_spd(
     Exec const& exec, LinearOperator<Scalar, Exec> const& A, BView const& B, XView const& X,
