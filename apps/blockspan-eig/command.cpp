@@ -52,7 +52,9 @@ void add_solver(CLI::App& app, EigCommand& command) {
          "graded")
       ->check(CLI::IsMember({"auto", "iterative", "dense"}));
   app.add_option("--preconditioner", command.preconditioner, preconditioner_help)
-      ->default_str("jacobi; none for the largest pairs of one matrix");
+      ->default_str(
+          "automatic; none for the largest pairs of one matrix, jacobi for those of a pencil and "
+          "with --precision mixed, --checkpoint or --resume");
   add_multigrid_options(app, command.multigrid);
   app.add_option("--precision", command.precision, precision_help)
       ->check(CLI::IsMember({"working", "mixed"}));
@@ -140,9 +142,14 @@ void add_course(CLI::App& app, EigCommand& command) {
 /// upper one, where only a pencil still gains by its scaling.
 void choose_preconditioner(EigCommand& command) {
   constexpr double chebyshev_ratio = 30;
-  bool const upper_end = command.which == "largest" && command.mass.empty();
+  bool const largest = command.which == "largest";
+  bool const one_method =
+      command.precision == "mixed" || !command.checkpoint.empty() || !command.resume.empty();
   command.preconditioner_by_default = command.preconditioner.empty();
-  if (command.preconditioner.empty()) command.preconditioner = upper_end ? "none" : "jacobi";
+  if (command.preconditioner.empty())
+    command.preconditioner = largest && command.mass.empty() ? "none"
+                             : largest || one_method         ? "jacobi"
+                                                             : "automatic";
   command.preconditioner_choice =
       parse_preconditioner(command.preconditioner, chebyshev_ratio, command.multigrid);
 }

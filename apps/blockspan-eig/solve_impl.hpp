@@ -175,7 +175,7 @@ void iterate(Exec const& exec, EigCommand const& command, EigProblem<Scalar, Exe
   auto& T = setup.T;
   auto& options = setup.options;
   Communicator const ranks = problem.rows.space.communicator();
-  LateSwitch late(command.tolerance);
+  LateSwitch late(SolveKind::eigenpairs, command.tolerance);
   options.monitor = [&](LobpcgProgress<double> const& now) {
     bool const goes_on = observer(now);
     auto const& errors = now.backward_errors;
@@ -186,11 +186,18 @@ void iterate(Exec const& exec, EigCommand const& command, EigProblem<Scalar, Exe
   lap();
   if (ranks.any(late.late()) && result.solver.status == Status::stopped_by_monitor &&
       !ranks.any(InterruptGuard::interrupted())) {
-    switch_late(exec, setup.choice, problem.A, result.solver.iterations, late.left(), T);
-    result.seconds.setup += lap();
+    switch_late(exec, setup.choice, problem.A, result.solver.iterations, late, Definiteness::any, T,
+                problem.M.get());
+    double const changing = lap();
+    int const before = result.solver.iterations;
+    result.seconds.setup += changing;
     options.preconditioner = T.op.get();
     options.guess_columns = static_cast<int>(setup.X.extent(1));
+    options.resume.clear();
+    options.max_iterations = std::max(0, options.max_iterations - before);
+    options.time_limit = std::max(0.0, options.time_limit - changing - result.solver.seconds.total);
     result.solver = run(exec, command, problem, setup);
+    result.solver.iterations += before;
     lap();
   }
   result.notes.insert(result.notes.end(), T.notes.begin(), T.notes.end());

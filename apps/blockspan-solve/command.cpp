@@ -41,7 +41,8 @@ void add_solver(CLI::App& app, SolveCommand& command) {
   app.add_flag("--single-reduction", command.single_reduction,
                "One reduction an iteration instead of two (--method pseudo-block, preconditioner "
                "none or jacobi): faster on GPUs, for up to a few percent more iterations");
-  app.add_option("--preconditioner", command.preconditioner, preconditioner_help);
+  app.add_option("--preconditioner", command.preconditioner, preconditioner_help)
+      ->default_str("automatic; jacobi with --precision mixed or --single-reduction");
   add_multigrid_options(app, command.multigrid);
   app.add_option("--precision", command.precision, precision_help)
       ->check(CLI::IsMember({"working", "mixed"}));
@@ -85,6 +86,8 @@ std::optional<SolveCommand> parse_command(int argc, char** argv) {
            "written);\n2 bad input or usage. OMP_NUM_THREADS sets the threads of openmp.";
   });
   if (!parse(app, argc, argv)) return std::nullopt;
+  bool const plain = command.precision == "mixed" || command.single_reduction;
+  if (command.preconditioner.empty()) command.preconditioner = plain ? "jacobi" : "automatic";
   // Independent recurrences gain from wider intervals, the block form loses by them.
   double const chebyshev_ratio = command.method == "pseudo-block" ? 30 : 10;
   command.preconditioner_choice =

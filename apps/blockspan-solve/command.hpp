@@ -22,7 +22,7 @@ struct SolveCommand {
   std::string null_space;       ///< constant, or a file of vectors; empty: none
   std::string method = "auto";  ///< auto, pseudo-block, block
   bool single_reduction = false;
-  std::string preconditioner = "jacobi";
+  std::string preconditioner;
   PreconditionerChoice preconditioner_choice;  ///< what it means
   MultigridInputs multigrid;
   std::string precision = "working";  ///< working, mixed

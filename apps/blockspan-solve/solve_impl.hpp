@@ -232,7 +232,7 @@ void iterate(Exec const& exec, SolveCommand const& command, ProgressLine& progre
   auto& M = setup.M;
   auto& options = setup.options;
   Communicator const ranks = system.rows.space.communicator();
-  LateSwitch late(command.tolerance);
+  LateSwitch late(SolveKind::system, command.tolerance);
   options.monitor = [&](CgProgress<double> const& now) {
     progress.iteration(now.iteration, now.converged, now.residuals, command.tolerance);
     return !late.due(now.residuals, now.iteration, M) && !InterruptGuard::interrupted();
@@ -240,14 +240,19 @@ void iterate(Exec const& exec, SolveCommand const& command, ProgressLine& progre
   result.solver = solve_spd(exec, *setup.product.op, system.B, system.X, options);
   lap();
   auto const go_on = [&] {
+    int const before = result.solver.iterations;
     result.seconds.setup += lap();
     options.preconditioner = M.op.get();
     options.use_guess = true;
+    options.max_iterations = std::max(0, options.max_iterations - before);
     result.solver = solve_spd(exec, *setup.product.op, system.B, system.X, options);
+    result.solver.iterations += before;
     lap();
   };
-  if (ranks.any(late.late()) && !ranks.any(InterruptGuard::interrupted())) {
-    switch_late(exec, setup.choice, system.A, result.solver.iterations, late.left(), M);
+  while (ranks.any(late.late()) && !ranks.any(InterruptGuard::interrupted())) {
+    switch_late(exec, setup.choice, system.A, result.solver.iterations, late,
+                Definiteness::positive, M);
+    late.changed_over();
     go_on();
   }
   if (blames_preconditioner(result.solver) && M.mend && M.mend(M)) go_on();

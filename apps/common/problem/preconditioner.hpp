@@ -14,90 +14,80 @@ namespace blockspan::apps {
 
 namespace detail {
 
-/// `late` in place of M, if there is one, after so many iterations.
+/// What `automatic` starts with: Jacobi for systems and for what has few rows or a polynomial does
+/// not suit, else Chebyshev's, eight products of which cost little beside the vectors of an
+/// eigensolver.
 template <class Scalar, class Exec>
-void take_over(Preconditioner<Scalar, Exec> late, int iterations, Preconditioner<Scalar, Exec>& M,
-               std::string const& name = "multigrid") {
-  auto const after = " after " + std::to_string(iterations) + " iterations with " + M.op->name();
-  M.late_setup = std::numeric_limits<int>::max();
-  M.late_iterations = std::numeric_limits<int>::max();
-  M.notes = late.notes;
-  M.notes.push_back(name + (late.op ? " took over" : " was tried") + after);
-  if (!late.op) return;
-  M.op = std::move(late.op);
-  M.levels = late.levels;
-  M.mend = late.mend;
-}
-
-/// What `automatic` starts with where multigrid is not advised at once, or not good: jacobi for
-/// systems, chebyshev for eigenpairs. late: what may follow.
-template <class Scalar, class Exec>
-Preconditioner<Scalar, Exec> make_plain(Exec const& exec, DistributedMatrix<Scalar, Exec> const& A,
-                                        LinearOperator<Scalar, Exec> const& product,
-                                        ChebyshevSetup<Scalar, Exec> const& setup,
-                                        ChebyshevOptions const& options, Definiteness definiteness,
-                                        MultigridAdvice::When late, int columns) {
-  using When = MultigridAdvice::When;
+Preconditioner<Scalar, Exec> make_automatic(Exec const& exec,
+                                            DistributedMatrix<Scalar, Exec> const& A,
+                                            LinearOperator<Scalar, Exec> const& product,
+                                            Definiteness definiteness, int columns) {
   bool const system = definiteness == Definiteness::positive;
   auto result = make_jacobi<Scalar>(exec, A, definiteness);
-  if (!system)
-    result.op =
-        std::make_unique<ChebyshevPreconditioner<Scalar, Exec>>(chebyshev(product, setup, options));
-  if (late == When::late) result.late_setup = multigrid_setup_iterations(columns);
+  std::int64_t const rows = A.partition().global_rows();
   // Without rounding errors conjugate gradients end after one step a row: where
   // they are not even half way then, the matrix is too ill-conditioned for them.
-  if (late == When::never && system && on_one_rank(A))
-    result.late_iterations = std::max(static_cast<int>(A.local_rows()), 100);
-  return result;
-}
-
-/// Multigrid where it is advised and good, else what is plain.
-template <class Scalar, class Exec>
-Preconditioner<Scalar, Exec> make_automatic(
-    Exec const& exec, std::shared_ptr<DistributedMatrix<Scalar, Exec> const> const& A,
-    LinearOperator<Scalar, Exec> const& product, PreconditionerChoice const& choice,
-    Definiteness definiteness) {
-  using When = MultigridAdvice::When;
-  bool const system = definiteness == Definiteness::positive;
-  ChebyshevOptions const options{.degree = choice.degree, .ratio = choice.ratio};
-  auto const setup = chebyshev_setup_of(exec, *A, product, options, definiteness);
-  if (!setup.usable())
-    return make_jacobi_instead<Scalar>(exec, *A, definiteness, "chebyshev and multigrid",
-                                       setup.fault);
-  double const smallest = setup.estimate.smallest;
-  double const condition =
-      smallest > 0 ? setup.estimate.largest / smallest : std::numeric_limits<double>::infinity();
-  auto const advice = advise_multigrid(
-      A->partition().global_rows(), system ? SolveKind::system : SolveKind::eigenpairs, condition);
-  std::vector<std::string> notes{(system ? "jacobi: " : "chebyshev: ") + advice.reason};
-  if (advice.when == When::at_once) {
-    auto result = make_good_multigrid<Scalar>(exec, A, choice);
-    if (result.op) {
-      result.notes.insert(result.notes.begin(), "multigrid: " + advice.reason);
-      return result;
-    }
-    notes = result.notes;
+  if (system && on_one_rank(A))
+    result.late_iterations = static_cast<int>(std::clamp<std::int64_t>(rows, 100, 1 << 30));
+  if (rows < automatic_least_rows) return result;
+  if (!system) {
+    ChebyshevOptions const options{.degree = 8, .ratio = 100};
+    auto const setup = chebyshev_setup_of(exec, A, product, options, definiteness);
+    if (!setup.usable()) return result;
+    result.op =
+        std::make_unique<ChebyshevPreconditioner<Scalar, Exec>>(chebyshev(product, setup, options));
   }
-  auto result =
-      make_plain(exec, *A, product, setup, options, definiteness, advice.when, choice.columns);
-  result.notes = notes;
+  result.late_setup =
+      multigrid_setup_iterations(system ? SolveKind::system : SolveKind::eigenpairs, columns);
   return result;
 }
 
-/// Factors of a matrix of few rows on one rank, or multigrid where these are not linked; no op, and
-/// the reason among the notes, where there are none.
+/// Factors on one rank, where they are linked and have less work than the plain method's iterations
+/// that are left (infinite: whatever they cost); no op, and the reason among the notes, else.
 template <class Scalar, class Exec>
-Preconditioner<Scalar, Exec> make_late(
-    Exec const& exec, std::shared_ptr<DistributedMatrix<Scalar, Exec> const> const& A,
-    PreconditionerChoice const& choice, double left) {
+Preconditioner<Scalar, Exec> make_late_factors(Exec const& exec,
+                                               DistributedMatrix<Scalar, Exec> const& A,
+                                               DistributedMatrix<Scalar, Exec> const* mass,
+                                               Definiteness definiteness, int columns,
+                                               double left) {
   if constexpr (has_direct) {
+    if (!on_one_rank(A)) return {};
+    // factors of e entries take some e^2 / rows multiplications
+    constexpr double vectors = 10, bytes_of_entry = 16, least_bytes = 1 << 24, most_bytes = 1e15;
+    double const rows = static_cast<double>(A.partition().global_rows()),
+                 products = definiteness == Definiteness::positive ? 1 : 8,
+                 step = columns * (products * static_cast<double>(A.nonzeros()) +
+                                   (products + columns - 1) * vectors * rows),
+                 bytes = bytes_of_entry * std::sqrt(rows * step * left);
+    DirectOptions options{.use = definiteness == Definiteness::positive
+                                     ? DirectUse::definite
+                                     : DirectUse::preconditioner};
+    if (bytes < most_bytes)
+      options.memory_limit = static_cast<std::int64_t>(std::max(bytes, least_bytes));
     try {
-      return make_direct<Scalar, Exec>(exec, *A, nullptr, Definiteness::positive);
+      auto T = std::make_unique<DirectSolver<Scalar, Exec>>(
+          direct(exec, A.whole(), options, mass ? &mass->whole() : nullptr));
+      auto notes = T->report().notes();
+      return {std::move(T), std::move(notes)};
     } catch (Error const& error) {
       return {nullptr, {without_cpp_names(error.what())}};
     }
   }
-  return make_good_multigrid<Scalar>(exec, A, choice, left);
+  return {};
+}
+
+/// `late` in place of M, if there is one, after so many iterations.
+template <class Scalar, class Exec>
+void take_over(Preconditioner<Scalar, Exec> late, int iterations, Preconditioner<Scalar, Exec>& M,
+               std::string const& name) {
+  auto const after = " after " + std::to_string(iterations) + " iterations with " + M.op->name();
+  M.notes.insert(M.notes.end(), late.notes.begin(), late.notes.end());
+  M.notes.push_back(name + (late.op ? " took over" : " was tried") + after);
+  if (!late.op) return;
+  M.late_setup = M.late_iterations = std::numeric_limits<int>::max();
+  M.op = std::move(late.op);
+  M.levels = late.levels;
+  M.mend = late.mend;
 }
 
 /// Throws Error, on all ranks, for what several of them do not have.
@@ -117,18 +107,42 @@ void require_on_ranks(PreconditionerChoice const& choice) {
 
 }  // namespace detail
 
-/// What `automatic` said might follow: if it is good, it replaces M, and the reason is noted. A:
-/// the matrix of M; left: iterations that M would still take. All ranks together. Waits for the
-/// instance.
+/// What may follow where `automatic` is slow: multigrid that finds itself good, else factors, else
+/// multigrid that still takes less than what is left; where that was not enough, factors, or the
+/// inverse of a matrix of few rows. It replaces M, and the reason is noted. A: the matrix of M;
+/// late: what saw that it is time. All ranks together. Waits for the instance.
 template <class Scalar, class Exec>
 void switch_late(Exec const& exec, PreconditionerChoice const& choice,
                  std::shared_ptr<DistributedMatrix<Scalar, Exec> const> const& A, int iterations,
-                 double left, Preconditioner<Scalar, Exec>& M) {
-  if (M.late_iterations < std::numeric_limits<int>::max())
-    detail::take_over(detail::make_late<Scalar>(exec, A, choice, left), iterations, M,
-                      has_direct ? "direct" : "multigrid");
-  else
-    detail::take_over(detail::make_good_multigrid<Scalar>(exec, A, choice, left), iterations, M);
+                 LateSwitch const& late, Definiteness definiteness, Preconditioner<Scalar, Exec>& M,
+                 DistributedMatrix<Scalar, Exec> const* mass = nullptr) {
+  constexpr int never = std::numeric_limits<int>::max();
+  constexpr std::int64_t few_rows = 4000;
+  if (std::exchange(M.late_setup, never) < never) {
+    auto levels = detail::make_late_levels<Scalar>(exec, A, choice);
+    auto const kind =
+        definiteness == Definiteness::positive ? SolveKind::system : SolveKind::eigenpairs;
+    if (levels.op && levels.levels->strong())
+      return detail::take_over(std::move(levels), iterations, M, "multigrid");
+    auto factors = detail::make_late_factors<Scalar>(exec, *A, mass, definiteness, choice.columns,
+                                                     late.left());
+    if (factors.op) return detail::take_over(std::move(factors), iterations, M, "direct");
+    if (levels.op && !weak_multigrid_pays(*levels.levels, kind, late.left())) {
+      levels.notes = {"multigrid is " + std::string(to_string(levels.levels->status)) + ": " +
+                      levels.levels->message};
+      levels.op.reset();
+    }
+    return detail::take_over(std::move(levels), iterations, M, "multigrid");
+  }
+  M.late_iterations = never;
+  if (has_direct)
+    detail::take_over(
+        detail::make_late_factors<Scalar>(exec, *A, mass, definiteness, choice.columns,
+                                          std::numeric_limits<double>::infinity()),
+        iterations, M, "direct");
+  else if (A->partition().global_rows() <= few_rows)
+    detail::take_over(detail::make_inverse<Scalar>(exec, A, choice, definiteness), iterations, M,
+                      "the inverse");
 }
 
 /// The preconditioner of A. product: A as an operator, which chebyshev keeps by reference; mass: of
@@ -160,7 +174,7 @@ Preconditioner<Scalar, Exec> make_preconditioner(
     case PreconditionerChoice::Kind::multigrid:
       return detail::make_multigrid<Scalar>(exec, A, choice, definiteness);
     case PreconditionerChoice::Kind::automatic:
-      return detail::make_automatic<Scalar>(exec, A, product, choice, definiteness);
+      return detail::make_automatic<Scalar>(exec, *A, product, definiteness, choice.columns);
   }
   return {};
 }

@@ -42,8 +42,8 @@ inline constexpr char const* preconditioner_help =
     "memory; "
     "multigrid[:DEGREE]: smoothed aggregation, for large problems on meshes and graphs; DEGREE: of "
     "the smoother, 1 to 4; "
-    "automatic: jacobi or chebyshev, or multigrid where that is expected to be faster and finds "
-    "itself good; direct takes over where a small system is too stiff for jacobi";
+    "automatic: begins with jacobi (eigenpairs: chebyshev:8), counts, and changes over to "
+    "multigrid, or to direct where that is linked, once less work is left that way";
 
 /// Reads one of those forms; `ratio` is the default for chebyshev. inputs: allowed for multigrid
 /// only. Throws Error for anything else, and where the component behind it was not linked.

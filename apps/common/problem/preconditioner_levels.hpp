@@ -96,24 +96,27 @@ Preconditioner<Scalar, Exec> make_multigrid(
   return {};
 }
 
-/// Multigrid that finds itself good, or better than the iterations that are `left` of another
-/// method; otherwise none, and the reason among the notes.
+/// Multigrid as `automatic` tries it: levels, whatever its probe says of it, or no op and the
+/// reason among the notes.
 template <class Scalar, class Exec>
-Preconditioner<Scalar, Exec> make_good_multigrid(
+Preconditioner<Scalar, Exec> make_late_levels(
     Exec const& exec, std::shared_ptr<DistributedMatrix<Scalar, Exec> const> const& A,
-    PreconditionerChoice choice, double left = 0) {
+    PreconditionerChoice choice) {
   choice.degree = 2;
   auto result = make_multigrid<Scalar>(exec, A, choice, Definiteness::any);
-  auto const status = result.levels ? result.levels->status : MultigridStatus::indefinite;
-  if (status == MultigridStatus::good || status == MultigridStatus::fair) return result;
-  if (result.levels && weak_multigrid_pays(*result.levels, left)) return result;
-  if (result.levels)
-    result.notes = {"multigrid is " + std::string(to_string(status)) + ": " +
-                    result.levels->message};
-  result.op.reset();
-  result.levels.reset();
-  result.mend = {};
+  if (!result.levels) result.op.reset();
   return result;
+}
+
+/// A hierarchy of one level: the dense inverse. On one rank.
+template <class Scalar, class Exec>
+Preconditioner<Scalar, Exec> make_inverse(
+    Exec const& exec, std::shared_ptr<DistributedMatrix<Scalar, Exec> const> const& A,
+    PreconditionerChoice const& choice, Definiteness definiteness) {
+  MultigridOptions<Scalar, Exec> options;
+  options.coarse_rows = static_cast<int>(std::max<std::int64_t>(A->local_rows(), 1));
+  options.columns = choice.columns;
+  return make_multigrid_on_one_rank(exec, *A, options, "", definiteness);
 }
 
 }  // namespace detail

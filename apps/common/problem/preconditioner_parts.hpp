@@ -34,7 +34,7 @@ struct Preconditioner {
   std::unique_ptr<LinearOperator<Scalar, Exec>> op;  ///< null: none
   std::vector<std::string> notes;
   std::optional<MultigridReport> levels = {};
-  /// automatic: multigrid may follow, whose setup is worth so many iterations.
+  /// automatic: another may follow, multigrid first, whose setup is worth so many iterations.
   int late_setup = std::numeric_limits<int>::max();
   /// automatic: factors may follow, after so many iterations.
   int late_iterations = std::numeric_limits<int>::max();
@@ -46,23 +46,25 @@ struct Preconditioner {
 /// alone, so that all ranks see the same, and every run.
 class LateSwitch {
  public:
-  explicit LateSwitch(double tolerance) : tolerance_(tolerance) {}
+  LateSwitch(SolveKind kind, double tolerance) : tolerance_(tolerance), pace_(kind, tolerance) {}
   /// errors: those that have to fall below the tolerance, of one at the start. M: what solves.
   template <class Scalar, class Exec>
   bool due(std::span<double const> errors, int iteration, Preconditioner<Scalar, Exec> const& M) {
     if (errors.empty()) return late_ = false;
     double const error = *std::max_element(errors.begin(), errors.end());
-    left_ = iterations_left(iteration, error, tolerance_);
-    bool const for_levels = M.late_setup < std::numeric_limits<int>::max() &&
-                            is_time_to_switch(iteration, M.late_setup, error, tolerance_);
+    pace_.see(iteration, error);
+    bool const for_levels =
+        M.late_setup < std::numeric_limits<int>::max() && pace_.is_time_to_switch(M.late_setup);
     bool const for_factors = iteration >= M.late_iterations && error > std::sqrt(tolerance_);
     return late_ = for_levels || for_factors;
   }
-  bool late() const { return late_; }    ///< what due() said last
-  double left() const { return left_; }  ///< iterations at the pace it saw
+  bool late() const { return late_; }  ///< what due() said last
+  void changed_over() { late_ = false; }
+  double left() const { return pace_.left(); }  ///< iterations at the pace it saw
 
  private:
-  double tolerance_, left_ = 0;
+  double tolerance_;
+  SolvePace pace_;
   bool late_ = false;
 };
 
