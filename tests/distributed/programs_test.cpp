@@ -19,6 +19,7 @@ namespace {
 
 using Json = nlohmann::json;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 TEST(ProgramsOnRanks, FindTheEigenvaluesAndPrintOnce) {
   TemporaryFolder const folder;
@@ -139,18 +140,23 @@ TEST(ProgramsOnRanks, GiveVectorsInTheOrderOfTheFilesWhateverThePartition) {
   }
 }
 
+/// Decided by what is counted, so that two ranks change over where one does.
 TEST(ProgramsOnRanks, ChooseMultigridWhereItSuits) {
   TemporaryFolder const folder;
   std::string const path = folder / "report.json";
-  auto const note_of = [&](std::string const& spec) {
+  auto const notes_of = [&](int ranks, std::string const& spec) {
     auto const outcome =
-        run_on_ranks(2, "blockspan-eig",
-                     {spec, "--pairs", "2", "--preconditioner", "automatic", "--report", path});
+        run_on_ranks(ranks, "blockspan-eig",
+                     {spec, "--pairs", "4", "--preconditioner", "automatic", "--report", path});
     EXPECT_EQ(outcome.status, 0) << outcome.err;
     return Json::parse(read_text(path)).at("notes").dump();
   };
-  EXPECT_THAT(note_of("laplace7:37"), HasSubstr("multigrid: eigenpairs of 50653 rows"));
-  EXPECT_THAT(note_of("laplace7:14"), HasSubstr("chebyshev: "));
+  auto const late = notes_of(2, "laplace5:200");
+  EXPECT_THAT(late, HasSubstr("multigrid took over after "));
+  auto const alone = notes_of(1, "laplace5:200");
+  auto const until = [](std::string const& notes) { return notes.substr(0, notes.find(" with ")); };
+  EXPECT_EQ(until(late), until(alone));
+  EXPECT_THAT(notes_of(2, "laplace7:14"), Not(HasSubstr("took over")));
 }
 
 TEST(ProgramsOnRanks, SolveStiffProblemsDensely) {
