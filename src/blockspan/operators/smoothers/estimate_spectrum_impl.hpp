@@ -112,12 +112,14 @@ class Lanczos {
         z_(column(3)),
         dots_(scalars_.data() + 4 * padded(), steps),
         norms_(reals_.data() + padded(), steps + 1),
-        workspace_(A.row_space()) {
+        workspace_(A.row_space()),
+        start_{weights.data(), reals_.data(), u_.data(), z_.data()} {
     blockspan::fill_random(exec_, u_, seed, 0, workspace_.rows().first_row());
-    each_row(LanczosStart<Scalar>{weights.data(), reals_.data(), u_.data(), z_.data()}, 0);
   }
 
+  /// All ranks together, which the constructor is not.
   SpectrumEstimate<Real> run(int steps) {
+    each_row(start_, 0);
     for (int j = 0; j < steps; ++j) {
       Scalars const dot(dots_.data() + j, 1);
       product_and_dot(exec_, A_, z_, y_, dot, workspace_);
@@ -185,6 +187,7 @@ class Lanczos {
   Scalars dots_;  ///< of every step
   Reals norms_;   ///< |u| at first and after every step
   Workspace<Exec> workspace_;
+  LanczosStart<Scalar> start_;
 };
 
 template <class Scalar, class Exec>
