@@ -74,13 +74,13 @@ std::vector<T> values_of_halo(Communicator const& ranks, HaloExchange const& hal
                         even_offsets(halo.rows.size()));
 }
 
-/// Lists of all ranks, one after the other, on each of them.
+/// Lists of all ranks, one after the other, on each of them; where one lacks the memory, all throw.
 template <class T>
 std::vector<T> gather_lists(Communicator const& ranks, std::vector<T> const& mine) {
   std::vector<std::int64_t> sizes = ranks.gather(static_cast<std::int64_t>(mine.size()));
   std::int64_t all = 0;
   for (auto& size : sizes) all += size, size *= static_cast<std::int64_t>(sizeof(T));
-  std::vector<T> result(static_cast<std::size_t>(all));
+  auto result = ranks.run_agreed([&] { return std::vector<T>(static_cast<std::size_t>(all)); });
   ranks.gather(std::as_bytes(std::span(mine)), std::as_writable_bytes(std::span(result)), sizes);
   return result;
 }
