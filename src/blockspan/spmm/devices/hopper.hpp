@@ -113,7 +113,8 @@ inline constexpr unsigned device_group_blocks = 4;
 /// 27-point n = 32 514, 483. Lanes over nonzeros, groups and two shallow vectors lose by any of it
 /// (27-point n = 2 92; 94 to 101). Loads first: R-MAT 20, n = 31 739, 717; 7-point, n = 15 341,
 /// 319; but whole rows with one vector or four columns 7-point, n = 4, 31 99, 514; 110, 610, listed
-/// ones with five R-MAT 18, n = 33 199, 290.
+/// ones with five R-MAT 18, n = 33 199, 290. `known`: lanes of two vectors that the compiler knows
+/// (DirectLanes::Across), whole rows with none and all of it: spins 19, n = 64 371, 337.
 constexpr LaneCode lane_code(bool listed, int vectors, bool entry_lanes, bool deep, bool single,
                              bool known) {
   if (deep && vectors > 2)  // column-major X

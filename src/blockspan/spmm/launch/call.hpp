@@ -159,16 +159,12 @@ void launch_segments_to(Call const& call, Entries const& entries) {
   with_schedule<Inner>(
       call, [&]<class Schedule>(LaunchShape const& shape, Schedule const& schedule) {
         constexpr bool listed = Schedule::splits_rows;
-        if constexpr (listed && Masked) {
-          return launch_segments_to<false, Inner>(call, entries);
-        } else {
-          auto const epilogue = make_epilogue<Inner::contiguous, Masked>(call);
-          constexpr unsigned blocks = blocks_of_many_segments_v<Inner>;
-          if constexpr (listed && blocks > 0)
-            if (schedule.share.segments >= tuning::device_few_listed)
-              return launch_kernel<blocks>(call.exec, label, shape, schedule, inner, epilogue);
-          launch_kernel(call.exec, label, shape, schedule, inner, epilogue);
-        }
+        auto const epilogue = make_epilogue < Inner::contiguous, !listed && Masked > (call);
+        constexpr unsigned blocks = blocks_of_many_segments_v<Inner>;
+        if constexpr (listed && blocks > 0)
+          if (schedule.share.segments >= tuning::device_few_listed)
+            return launch_kernel<blocks>(call.exec, label, shape, schedule, inner, epilogue);
+        launch_kernel(call.exec, label, shape, schedule, inner, epilogue);
       });
 }
 

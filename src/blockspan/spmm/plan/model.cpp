@@ -36,9 +36,12 @@ DeviceModel::DeviceModel(RowStatistics const& rows, std::int64_t columns, Scalar
   stream_ = (entries_ * (as_double(std::int64_t(scalar.bytes)) + index_bytes) +
              index_bytes * as_double(rows.rows) + bytes(fetched)) /
             (model.stream * device.dram);
-  double const near = rows.diagonal();
-  gather_ = bytes(rows.nonzeros) * single() * (near / model.near + (1 - near) * far_cycles()) /
-            device.cycles();
+  gather_ = gather(1 - rows.diagonal());
+}
+
+double DeviceModel::gather(double far) const {
+  return bytes(rows_.nonzeros) * single() * ((1 - far) / device_.model.near + far * far_cycles()) /
+         device_.cycles();
 }
 
 double DeviceModel::bytes(std::int64_t count) const {
@@ -83,12 +86,6 @@ double DeviceModel::strided() const {
   double const asked = entries_ * as_double(std::min<std::int64_t>(columns_, 8) * columns_) / 8;
   return tuning::sector_bytes * (once / (device_.model.stream * device_.dram) +
                                  asked / (device_.model.far * device_.cycles()));
-}
-
-double DeviceModel::shared_over_far(double far) const {
-  double const near = 1 / device_.model.near, all = rows_.diagonal();
-  double const now = all * near + (1 - all) * far_cycles();
-  return (all * near + (1 - all) * (far * far_cycles() + (1 - far) * near)) / now;
 }
 
 double DeviceModel::near_over_far(double far) const {

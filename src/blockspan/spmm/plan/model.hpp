@@ -41,6 +41,7 @@ class DeviceModel {
   double far_cycles() const;                 ///< a byte of it that is far
   double stream() const { return stream_; }  ///< A, X and Y once
   double gather() const { return gather_; }  ///< the rows of X that the entries ask for
+  double gather(double far) const;           ///< the same where this share of them is far away
   double body() const { return stream_ + gather_; }
   double tail() const;  ///< multiprocessors that wait for the one with the longest rows
   double time_of(SegmentStatistics const& of, bool may_spread = false) const;
@@ -52,8 +53,6 @@ class DeviceModel {
   /// Extra time of a product whose X and Y are read and written element by element.
   double strided() const;
 
-  /// Time of gather() where this share of the far rows of X is still far away, over what it is.
-  double shared_over_far(double far) const;
   /// Time of whole rows over that of rows with this share of their columns far away.
   double near_over_far(double far) const;
 

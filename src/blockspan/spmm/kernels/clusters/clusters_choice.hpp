@@ -6,8 +6,8 @@
 
 #include <blockspan/spmm/devices/hopper_plan.hpp>
 #include <blockspan/spmm/kernels/rows/rows_choice.hpp>
+#include <blockspan/spmm/kernels/rows/segments_choice.hpp>
 #include <blockspan/spmm/plan/cost.hpp>
-#include <blockspan/spmm/plan/lanes.hpp>
 #include <blockspan/spmm/plan/model.hpp>
 #include <blockspan/spmm/variants.hpp>
 
@@ -40,12 +40,9 @@ struct ClustersChoice : tuning::ClustersLimits {
     bool const pays = A.clusters.of_neighbours.share() >= least_scattered && far <= most_far;
     if (!pays && !A.chosen) return {};
     DeviceModel const of(A);
-    auto const segments = statistics_of_segments(A.rows, row, A.rows.rows, A.rows.longest);
-    auto const& model = A.device.model;
-    return Cost{model.launch + of.stream() + of.tail() + of.gather() * of.shared_over_far(far) +
-                    of.time_of(segments, false) +
-                    model.list * as_double(A.rows.rows) / A.device.dram,
-                std::max<std::int64_t>(1, A.rows.longest)};
+    auto const segment = std::max<std::int64_t>(1, A.rows.longest);
+    double const saved = of.gather() - of.gather(far * (1 - A.rows.diagonal()));
+    return Cost{SegmentsChoice::cut_at(row, of, segment) - saved, segment};
   }
 
   template <class Call>

@@ -162,10 +162,9 @@ struct DirectLanes {
                                                           int s) const {
     using P = Vector<Scalar, Width>;
     using Unsigned = std::make_unsigned_t<Ordinal>;
-    return load(
-        reinterpret_cast<P const*>(
-            x[s % addresses] + static_cast<std::uint64_t>(static_cast<Unsigned>(row)) * row_bytes) +
-        (s - s % addresses) * Across);
+    char const* const of_row =
+        x[Across > 0 ? 0 : s] + static_cast<std::uint64_t>(static_cast<Unsigned>(row)) * row_bytes;
+    return load(reinterpret_cast<P const*>(of_row) + s * Across);
   }
 
   template <class Own, class Place>
