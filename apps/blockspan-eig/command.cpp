@@ -47,9 +47,8 @@ void add_solver(CLI::App& app, EigCommand& command) {
          "--path", command.path,
          "iterative: LOBPCG; dense: LAPACK on the whole matrix; auto: whichever is predicted "
          "to take less time, and dense where the iteration has taken as long; by factors "
-         "(component "
-         "direct) where 40 smallest pairs or more, or 1e-11, are asked for, or the diagonal is "
-         "graded")
+         "(component direct) where 40 smallest pairs or more, or 1e-11, are asked for, or the "
+         "diagonal is graded")
       ->check(CLI::IsMember({"auto", "iterative", "dense"}));
   app.add_option("--preconditioner", command.preconditioner, preconditioner_help)
       ->default_str(

@@ -14,6 +14,10 @@ namespace blockspan::apps {
 
 namespace detail {
 
+inline SolveKind kind_of(Definiteness definiteness) {
+  return definiteness == Definiteness::positive ? SolveKind::system : SolveKind::eigenpairs;
+}
+
 /// What `automatic` starts with: Jacobi for systems and for what has few rows or a polynomial does
 /// not suit, else Chebyshev's, eight products of which cost little beside the vectors of an
 /// eigensolver.
@@ -22,7 +26,8 @@ Preconditioner<Scalar, Exec> make_automatic(Exec const& exec,
                                             DistributedMatrix<Scalar, Exec> const& A,
                                             LinearOperator<Scalar, Exec> const& product,
                                             Definiteness definiteness, int columns) {
-  bool const system = definiteness == Definiteness::positive;
+  auto const kind = kind_of(definiteness);
+  bool const system = kind == SolveKind::system;
   auto result = make_jacobi<Scalar>(exec, A, definiteness);
   std::int64_t const rows = A.partition().global_rows();
   // Without rounding errors conjugate gradients end after one step a row: where
@@ -37,8 +42,7 @@ Preconditioner<Scalar, Exec> make_automatic(Exec const& exec,
     result.op =
         std::make_unique<ChebyshevPreconditioner<Scalar, Exec>>(chebyshev(product, setup, options));
   }
-  result.late_setup =
-      multigrid_setup_iterations(system ? SolveKind::system : SolveKind::eigenpairs, columns);
+  result.late_setup = multigrid_setup_iterations(kind, columns);
   return result;
 }
 
@@ -52,16 +56,14 @@ Preconditioner<Scalar, Exec> make_late_factors(Exec const& exec,
                                                double left) {
   if constexpr (has_direct) {
     if (!on_one_rank(A)) return {};
+    bool const system = kind_of(definiteness) == SolveKind::system;
     // factors of e entries take some e^2 / rows multiplications
     constexpr double vectors = 10, bytes_of_entry = 16, least_bytes = 1 << 24, most_bytes = 1e15;
-    double const rows = static_cast<double>(A.partition().global_rows()),
-                 products = definiteness == Definiteness::positive ? 1 : 8,
+    double const rows = static_cast<double>(A.partition().global_rows()), products = system ? 1 : 8,
                  step = columns * (products * static_cast<double>(A.nonzeros()) +
                                    (products + columns - 1) * vectors * rows),
                  bytes = bytes_of_entry * std::sqrt(rows * step * left);
-    DirectOptions options{.use = definiteness == Definiteness::positive
-                                     ? DirectUse::definite
-                                     : DirectUse::preconditioner};
+    DirectOptions options{.use = system ? DirectUse::definite : DirectUse::preconditioner};
     if (bytes < most_bytes)
       options.memory_limit = static_cast<std::int64_t>(std::max(bytes, least_bytes));
     try {
@@ -120,14 +122,13 @@ void switch_late(Exec const& exec, PreconditionerChoice const& choice,
   constexpr std::int64_t few_rows = 4000;
   if (std::exchange(M.late_setup, never) < never) {
     auto levels = detail::make_late_levels<Scalar>(exec, A, choice);
-    auto const kind =
-        definiteness == Definiteness::positive ? SolveKind::system : SolveKind::eigenpairs;
     if (levels.op && levels.levels->strong())
       return detail::take_over(std::move(levels), iterations, M, "multigrid");
     auto factors = detail::make_late_factors<Scalar>(exec, *A, mass, definiteness, choice.columns,
                                                      late.left());
     if (factors.op) return detail::take_over(std::move(factors), iterations, M, "direct");
-    if (levels.op && !weak_multigrid_pays(*levels.levels, kind, late.left())) {
+    if (levels.op &&
+        !weak_multigrid_pays(*levels.levels, detail::kind_of(definiteness), late.left())) {
       levels.notes = {"multigrid is " + std::string(to_string(levels.levels->status)) + ": " +
                       levels.levels->message};
       levels.op.reset();

@@ -13,8 +13,7 @@ namespace blockspan::exact {
 template <class Scalar, class Exec>
 double orthogonality_loss(Pencil<Scalar, Exec>& pencil, Block<Scalar, Exec> const& X) {
   int const k = static_cast<int>(X.extent(1));
-  auto const MX = pencil.generalized() ? pencil.new_block("MX", k) : X;
-  pencil.mass(X, MX);
+  auto const MX = pencil.with_mass(X).mx;
   auto const G = solvers::small_matrix<Scalar>(k, k);
   gram(pencil.exec, X, MX, G, pencil.workspace);
   return solvers::defect_from_diagonal(G);

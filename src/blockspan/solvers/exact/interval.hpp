@@ -176,7 +176,7 @@ class Interval {
                                  .found = static_cast<std::int64_t>(state_.found.size()),
                                  .all = report_.counted,
                                  .number = ++state_.runs},
-                                with_mass(pencil_, locked));
+                                pencil_.with_mass(locked.X));
       auto const end = run.run();
       if (end == RunEnd::mass_negative || end == RunEnd::not_finite) {
         report_.status = end == RunEnd::mass_negative ? Status::mass_not_positive_definite

@@ -244,7 +244,7 @@ class Near {
                                .may_leave = false,
                                .by_ratio = by_ratio_,
                                .number = 100 + need},
-                              with_mass(pencil_, locked));
+                              pencil_.with_mass(locked.X));
     auto const end = run.run();
     if (end != RunEnd::converged && end != RunEnd::exhausted) {
       if (end == RunEnd::interrupted) report_.status = Status::converged;

@@ -47,16 +47,6 @@ inline std::int64_t number_within(std::vector<double> const& values, double from
   return static_cast<std::int64_t>(indices_within(values, from, to).size());
 }
 
-/// The vectors of pairs and their products with M, as a run locks them.
-template <class Scalar, class Exec>
-WithMass<Scalar, Exec> with_mass(Pencil<Scalar, Exec>& pencil, Pairs<Scalar, Exec> const& pairs) {
-  auto const columns = static_cast<std::int64_t>(pairs.size());
-  WithMass<Scalar, Exec> const V{
-      pairs.X, pencil.generalized() ? pencil.new_block("M locked", columns) : pairs.X};
-  pencil.mass(V);
-  return V;
-}
-
 /// Both, a before b.
 template <class Scalar, class Exec>
 Pairs<Scalar, Exec> join(Pencil<Scalar, Exec> const& pencil, Pairs<Scalar, Exec> const& a,
@@ -128,9 +118,8 @@ Judgement judge_pairs(Pencil<Scalar, Exec>& pencil, Block<Scalar, Exec> const& X
   auto const& exec = pencil.exec;
   int const k = static_cast<int>(X.extent(1));
   auto const R = pencil.new_block("residuals", k);
-  auto const MX = pencil.generalized() ? pencil.new_block("MX", k) : X;
+  auto const MX = pencil.with_mass(X).mx;
   pencil.multiply(X, R);
-  pencil.mass(X, MX);
   Kokkos::View<Scalar*, Kokkos::HostSpace> const stiffness("stiffness", k), mass("mass", k);
   column_dots(exec, X, R, stiffness, pencil.workspace);
   column_dots(exec, X, MX, mass, pencil.workspace);

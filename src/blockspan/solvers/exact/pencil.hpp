@@ -75,6 +75,13 @@ class Pencil {
     m_->apply(exec, X, Y);
   }
   void mass(WithMass<Scalar, Exec> const& V) { mass(V.x, V.mx); }
+  /// X and M X, which without a mass is X.
+  WithMass<Scalar, Exec> with_mass(Columns const& X) {
+    WithMass<Scalar, Exec> const V{
+        X, generalized() ? new_block("MX", static_cast<std::int64_t>(X.extent(1))) : X};
+    mass(V);
+    return V;
+  }
 
   /// Y = (K - sigma M)^-1 X, on the host by copies.
   void solve(Columns const& X, Columns const& Y) {

@@ -49,9 +49,8 @@ void polish(Pencil<Scalar, Exec>& pencil, Block<Scalar, Exec> const& X,
   auto const& exec = pencil.exec;
   int const k = static_cast<int>(X.extent(1));
   auto const KX = pencil.new_block("KX", k);
-  auto const MX = pencil.generalized() ? pencil.new_block("MX", k) : X;
+  auto const MX = pencil.with_mass(X).mx;
   pencil.multiply(X, KX);
-  pencil.mass(X, MX);
   auto const A = solvers::small_matrix<Scalar>(k, k), G = solvers::small_matrix<Scalar>(k, k);
   gram(exec, X, KX, A, pencil.workspace);
   gram(exec, X, MX, G, pencil.workspace);
