@@ -96,9 +96,7 @@ nb::dict report_of(ExactReport const& report) {
   result["eigenvalues"] = report.eigenvalues;
   result["backward_errors"] = report.backward_errors;
   result["error_bounds"] = report.error_bounds;
-  std::vector<std::string> pair_status;
-  for (Status const status : report.pair_status) pair_status.push_back(in_words(status));
-  result["pair_status"] = pair_status;
+  result["pair_status"] = in_words(report.pair_status);
   result["norm_a"] = report.norm_k;
   result["norm_b"] = report.norm_m;
   result["orthogonality_loss"] = report.orthogonality_loss;

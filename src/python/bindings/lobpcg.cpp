@@ -113,9 +113,7 @@ nb::dict report_of(LobpcgReport<Real> const& report) {
   result["norm_a"] = report.norm_a;
   result["norm_b"] = report.norm_b;
   result["error_bounds"] = report.error_bounds;
-  std::vector<std::string> pair_status;
-  for (Status const status : report.pair_status) pair_status.push_back(in_words(status));
-  result["pair_status"] = pair_status;
+  result["pair_status"] = in_words(report.pair_status);
   result["unused_rows"] = report.unused_rows;
   result["orthogonality_loss"] = report.orthogonality_loss;
   result["checkpoint_fault"] = report.checkpoint_fault;

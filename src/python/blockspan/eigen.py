@@ -32,7 +32,14 @@ from blockspan.operators import (
 )
 from blockspan.options import SolverOptions
 from blockspan.precond import as_preconditioner
-from blockspan.results import Certificate, EigenIteration, EigenProgress, EigenResult
+from blockspan.results import (
+    Certificate,
+    EigenIteration,
+    EigenProgress,
+    EigenResult,
+    no_pairs,
+    pairs_of,
+)
 from blockspan.status import Status
 
 Path = str | os.PathLike[str]
@@ -263,24 +270,12 @@ def order_of(A: OperatorLike, X: Array | None, n: int | None) -> int:
 
 def _refused(wanted: int, trouble: str) -> dict[str, Any]:
     """The report of a solve that was not begun."""
-    nothing = [math.nan] * wanted
     return {
-        "eigenvalues": nothing,
-        "backward_errors": nothing,
-        "error_bounds": [math.inf] * wanted,
-        "status": Status.operator_not_hermitian,
-        "pair_status": [Status.not_converged] * wanted,
-        "iterations": 0,
+        **no_pairs(wanted, trouble),
         "path": "none",
         "path_reason": "the problem is not Hermitian",
-        "trouble": trouble,
         "history": [],
-        "counters": {},
-        "seconds": {"total": 0.0},
-        "norm_a": math.nan,
-        "norm_b": math.nan,
         "unused_rows": 0,
-        "orthogonality_loss": math.nan,
         "checkpoint_fault": "",
         "raised": None,
     }
@@ -298,18 +293,9 @@ def _trouble(report: dict[str, Any]) -> str:
 
 
 def _result(report: dict[str, Any], vectors: Array) -> EigenResult:
-    values = np.array(report["eigenvalues"])
-    backward = np.array(report["backward_errors"])
     certificate = report.get("certificate")
     return EigenResult(
-        eigenvalues=values,
-        eigenvectors=vectors,
-        status=Status(report["status"]),
-        pair_status=[Status(status) for status in report["pair_status"]],
-        backward_errors=backward,
-        residuals=backward * (report["norm_a"] + np.abs(values) * report["norm_b"]),
-        error_bounds=np.array(report["error_bounds"]),
-        iterations=report["iterations"],
+        **pairs_of(report, vectors),
         path=report["path"],
         path_reason=report["path_reason"],
         trouble=_trouble(report),
@@ -319,11 +305,6 @@ def _result(report: dict[str, Any], vectors: Array) -> EigenResult:
             if certificate is None
             else Certificate(np.array(certificate[0]), np.array(certificate[1]), *certificate[2:])
         ),
-        counters=report["counters"],
-        seconds=report["seconds"],
-        norm_a=report["norm_a"],
-        norm_b=report["norm_b"],
         unused_rows=report["unused_rows"],
-        orthogonality_loss=report["orthogonality_loss"],
         checkpoint_fault=report["checkpoint_fault"],
     )

@@ -21,6 +21,8 @@ from blockspan.results import (
     ExactResult,
     MissingPairs,
     ShiftCount,
+    no_pairs,
+    pairs_of,
 )
 from blockspan.status import Status
 
@@ -258,27 +260,13 @@ def _words(
 
 
 def _result(report: dict[str, Any], vectors: Array) -> ExactResult:
-    values = np.array(report["eigenvalues"])
-    backward = np.array(report["backward_errors"])
     return ExactResult(
-        eigenvalues=values,
-        eigenvectors=vectors,
-        status=Status(report["status"]),
-        pair_status=[Status(status) for status in report["pair_status"]],
-        backward_errors=backward,
-        residuals=backward * (report["norm_a"] + np.abs(values) * report["norm_b"]),
-        error_bounds=np.array(report["error_bounds"]),
-        iterations=report["iterations"],
+        **pairs_of(report, vectors),
         path="exact",
         path_reason="factors of A - s M",
         trouble=report["trouble"],
         history=[],
         certificate=None,
-        counters=report["counters"],
-        seconds=report["seconds"],
-        norm_a=report["norm_a"],
-        norm_b=report["norm_b"],
-        orthogonality_loss=report["orthogonality_loss"],
         proof=report["proof"],
         interval=report["interval"],
         counted=report["counted"],
@@ -292,20 +280,8 @@ def _result(report: dict[str, Any], vectors: Array) -> ExactResult:
 
 def _refused(pencil: Pencil, trouble: str, k: int) -> ExactResult:
     """The result of a solve that was not begun."""
-    nothing = [math.nan] * k
-    report: dict[str, Any] = {
-        "eigenvalues": nothing,
-        "backward_errors": nothing,
-        "error_bounds": [math.inf] * k,
-        "status": Status.operator_not_hermitian,
-        "pair_status": [Status.not_converged] * k,
-        "iterations": 0,
-        "trouble": trouble,
-        "counters": {},
-        "seconds": {"total": 0.0},
-        "norm_a": math.nan,
-        "norm_b": math.nan,
-        "orthogonality_loss": math.nan,
+    report = {
+        **no_pairs(k, trouble),
         "proof": "none",
         "interval": (math.nan, math.nan),
         "counted": 0,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -130,6 +131,46 @@ class EigenResult(_Shown):
             [str(j), f"{w:.16g}", f"{backward:.2e}", f"{bound:.2e}", str(status)]
             for j, (w, backward, bound, status) in enumerate(rows)
         ]
+
+
+def pairs_of(report: dict[str, Any], vectors: Array) -> dict[str, Any]:
+    """The fields of EigenResult that any report of eigenpairs fills."""
+    values = np.array(report["eigenvalues"])
+    backward = np.array(report["backward_errors"])
+    return {
+        "eigenvalues": values,
+        "eigenvectors": vectors,
+        "status": Status(report["status"]),
+        "pair_status": [Status(status) for status in report["pair_status"]],
+        "backward_errors": backward,
+        "residuals": backward * (report["norm_a"] + np.abs(values) * report["norm_b"]),
+        "error_bounds": np.array(report["error_bounds"]),
+        "iterations": report["iterations"],
+        "counters": report["counters"],
+        "seconds": report["seconds"],
+        "norm_a": report["norm_a"],
+        "norm_b": report["norm_b"],
+        "orthogonality_loss": report["orthogonality_loss"],
+    }
+
+
+def no_pairs(wanted: int, trouble: str) -> dict[str, Any]:
+    """What pairs_of reads, of a solve that was not begun."""
+    nothing = [math.nan] * wanted
+    return {
+        "eigenvalues": nothing,
+        "backward_errors": nothing,
+        "error_bounds": [math.inf] * wanted,
+        "status": Status.operator_not_hermitian,
+        "pair_status": [Status.not_converged] * wanted,
+        "iterations": 0,
+        "trouble": trouble,
+        "counters": {},
+        "seconds": {"total": 0.0},
+        "norm_a": math.nan,
+        "norm_b": math.nan,
+        "orthogonality_loss": math.nan,
+    }
 
 
 class ExactProgress(NamedTuple):
