@@ -1,10 +1,15 @@
 #include "structs.hpp"
 
+#include <blockspan/solvers/conjugate_gradient.hpp>
+#include <blockspan/solvers/exact.hpp>
+#include <blockspan/solvers/lobpcg.hpp>
+
 namespace blockspan::capi {
 
 namespace {
 
-constexpr double no_limit = std::numeric_limits<double>::infinity();
+/// Options have the same defaults wherever they are used.
+using Exec = Kokkos::DefaultHostExecutionSpace;
 
 }  // namespace
 
@@ -20,37 +25,40 @@ blockspan_preconditioner_options preconditioner_defaults() {
 }
 
 blockspan_lobpcg_options lobpcg_defaults() {
+  LobpcgOptions<double, Exec> const of;
   blockspan_lobpcg_options o{};
   o.size = sizeof o;
-  o.wanted = 10;
-  o.digits = 4;
-  o.max_iterations = 10000;
-  o.probe = 1;
-  o.check_hermitian = 1;
-  o.time_limit = no_limit;
-  o.seed = 1;
+  o.wanted = of.wanted;
+  o.digits = of.digits;
+  o.max_iterations = of.max_iterations;
+  o.probe = of.probe;
+  o.check_hermitian = of.check_hermitian;
+  o.time_limit = of.time_limit;
+  o.seed = of.seed;
   return o;
 }
 
 blockspan_cg_options cg_defaults() {
+  CgOptions<double, Exec> const of;
   blockspan_cg_options o{};
   o.size = sizeof o;
-  o.max_iterations = 10000;
-  o.max_cycles = 6;
-  o.time_limit = no_limit;
+  o.max_iterations = of.max_iterations;
+  o.max_cycles = of.max_cycles;
+  o.time_limit = of.time_limit;
   return o;
 }
 
 blockspan_exact_options exact_defaults() {
+  ExactOptions const of;
   blockspan_exact_options o{};
   o.size = sizeof o;
-  o.pairs = 10;
-  o.slice = 128;
-  o.count = 1;
-  o.max_steps = 2000;
-  o.tolerance = 1e-11;
-  o.time_limit = no_limit;
-  o.seed = 1;
+  o.pairs = of.pairs;
+  o.slice = of.slice;
+  o.count = of.count;
+  o.max_steps = of.max_steps;
+  o.tolerance = of.tolerance;
+  o.time_limit = of.time_limit;
+  o.seed = of.seed;
   return o;
 }
 

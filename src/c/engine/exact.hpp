@@ -101,16 +101,11 @@ inline JsonText json_of(ExactReport const& report) {
 }
 
 inline void give_report(Context& context, ExactReport const& report, Results& results) {
-  give(report.eigenvalues, results.values);
-  give(report.backward_errors, results.errors);
-  give_statuses(report.pair_status, results.statuses);
+  give_pairs(report, results);
   auto& summary = results.summary;
-  summary.status = number_of(report.status);
   summary.proof = static_cast<std::int32_t>(report.proof);
   summary.iterations = report.steps;
-  for (auto const status : report.pair_status) summary.converged += is_done(status) ? 1 : 0;
   summary.operator_applications = report.factorizations;
-  summary.seconds = report.seconds.total;
   context.report = json_of(report).text();
 }
 

@@ -156,6 +156,18 @@ LobpcgOptions<Scalar, Exec> library_options(blockspan_lobpcg_options const& give
   return o;
 }
 
+/// What every report of eigenpairs gives to the caller's arrays and to the summary.
+template <class Report>
+void give_pairs(Report const& report, Results& results) {
+  give(report.eigenvalues, results.values);
+  give(report.backward_errors, results.errors);
+  give_statuses(report.pair_status, results.statuses);
+  auto& summary = results.summary;
+  summary.status = number_of(report.status);
+  for (auto const status : report.pair_status) summary.converged += is_done(status) ? 1 : 0;
+  summary.seconds = report.seconds.total;
+}
+
 template <class Scalar, class Exec>
 void Linear<Scalar, Exec>::lobpcg(Operator const* mass, Operator const* preconditioner,
                                   blockspan_block const* X, blockspan_lobpcg_options const& options,
@@ -176,15 +188,9 @@ void Linear<Scalar, Exec>::lobpcg(Operator const* mass, Operator const* precondi
                         : blockspan::lobpcg<Scalar, Exec>(exec(), A, x.view(), o);
   x.give_back(exec());
   exec().fence("blockspan_lobpcg");
-  give(report.eigenvalues, results.values);
-  give(report.backward_errors, results.errors);
-  give_statuses(report.pair_status, results.statuses);
-  auto& summary = results.summary;
-  summary.status = number_of(report.status);
-  summary.iterations = report.iterations;
-  for (auto const status : report.pair_status) summary.converged += is_done(status) ? 1 : 0;
-  summary.operator_applications = report.counters.operator_applications;
-  summary.seconds = report.seconds.total;
+  give_pairs(report, results);
+  results.summary.iterations = report.iterations;
+  results.summary.operator_applications = report.counters.operator_applications;
   this->context().report = json_of(report).text();
 }
 
