@@ -47,6 +47,14 @@ CrsMatrix<Scalar, Exec, Offset, Ordinal> to_device(Exec const& exec, HostMatrix<
   return matrix_on<CrsMatrix<Scalar, Exec, Offset, Ordinal>>(exec, A);
 }
 
+/// What an array holds, on the host.
+template <class View>
+auto on_host(View const& view) {
+  auto const mirror = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), view);
+  using Value = typename View::non_const_value_type;
+  return std::vector<Value>(mirror.data(), mirror.data() + mirror.extent(0));
+}
+
 /// A number for each row, or run of rows.
 using Numbers = std::function<std::int64_t(std::int64_t)>;
 

@@ -28,13 +28,6 @@ template <class Exec>
 class Clusters : public ::testing::Test {};
 TYPED_TEST_SUITE(Clusters, Backends, ConfigNames);
 
-template <class View>
-auto on_host(View const& view) {
-  auto const mirror = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), view);
-  using Value = typename View::non_const_value_type;
-  return std::vector<Value>(mirror.data(), mirror.data() + mirror.extent(0));
-}
-
 template <class Exec, class Matrix>
 std::vector<int> order_of(Exec const& exec, Matrix const& A) {
   return on_host(kernels::cluster_rows(exec, kernels::pattern_ref<Exec>(A)));

@@ -25,13 +25,6 @@ template <class Exec>
 class Cuts : public ::testing::Test {};
 TYPED_TEST_SUITE(Cuts, Backends, ConfigNames);
 
-template <class View>
-auto on_host(View const& view) {
-  auto const mirror = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), view);
-  using Value = typename View::non_const_value_type;
-  return std::vector<Value>(mirror.data(), mirror.data() + mirror.extent(0));
-}
-
 template <class Exec>
 void expect_every_entry_once(Exec const& exec, HostMatrix<double> const& host,
                              std::int64_t segment) {
