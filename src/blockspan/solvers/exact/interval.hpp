@@ -112,10 +112,12 @@ class Interval {
   }
 
   bool work_on(Cell const& cell) {
-    constexpr double renewed_after = 600;  // seconds
-    before_ = state_;
-    before_.take(report_);
-    if (pencil_.seconds() - saved_ > renewed_after) save();
+    constexpr double renewed_after = 600;       // seconds
+    if (!pencil_.options.checkpoint.empty()) {  // else no pairs are held twice
+      before_ = state_;
+      before_.take(report_);
+      if (pencil_.seconds() - saved_ > renewed_after) save();
+    }
     double const shift = place_in(cell);
     auto const placed = pencil_.place(shift, Move::both, cell.to - cell.from);
     ++report_.shifts;
