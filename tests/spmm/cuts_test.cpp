@@ -6,11 +6,12 @@
 
 #include <gtest/gtest.h>
 
-#include <blockspan/published/kernels/cut_tiles.hpp>
 #include <blockspan/published/kernels/tile_impl.hpp>
 #include <blockspan/spmm/layouts/cut_rows.hpp>
 #include <blockspan/spmm/layouts/group_by_key.hpp>
+#include <blockspan/spmm/layouts/row_tiles.hpp>
 #include <blockspan/spmm/layouts/transpose.hpp>
+#include <blockspan/spmm/parts/cut_tiles.hpp>
 #include <blockspan/spmm/spmm.hpp>
 
 #include "spmm/battery.hpp"
@@ -137,8 +138,8 @@ void expect_tiles_cover(HostMatrix<double> const& host, List const& list) {
   auto const cut_slot = on_host(list.cut_slot);
   auto const slot_row = on_host(list.slot_row);
   std::vector<int> const offsets(host.offsets.begin(), host.offsets.end());
-  published::CutTiles<double, int> const tiles{{},         {},           offsets.data(),
-                                               row.data(), entry.data(), slot.data()};
+  kernels::CutTiles<double, int> const tiles{{},         {},           offsets.data(),
+                                             row.data(), entry.data(), slot.data()};
   std::vector<std::int64_t> row_of_slot(static_cast<std::size_t>(list.slots), -1);
   for (std::size_t i = 0; i < cut_row.size(); ++i)
     for (int s = cut_slot[i]; s < cut_slot[i + 1]; ++s) {
@@ -184,7 +185,7 @@ TYPED_TEST(Cuts, OfTilesCoverEveryEntryExactlyOnce) {
           EXPECT_LE(entry[t + 1] - entry[t] + rows, work + 1);
         }
       }
-      expect_tiles_cover(host, published::cut_row_classes(exec, pattern, work, 2 * work));
+      expect_tiles_cover(host, kernels::cut_row_classes(exec, pattern, work, 2 * work));
     }
 }
 
@@ -193,7 +194,7 @@ TYPED_TEST(Cuts, OfRowClassesFitWhatATeamHolds) {
   auto const host = random_matrix<double>(
       "uneven", 500, 90, [](std::int64_t i) { return i % 60 == 7 ? 300 : i % 17; });
   auto const A = to_device(exec, host);
-  auto const list = published::cut_row_classes(exec, kernels::pattern_ref<TypeParam>(A), 32, 100);
+  auto const list = kernels::cut_row_classes(exec, kernels::pattern_ref<TypeParam>(A), 32, 100);
   auto const row = on_host(list.row);
   auto const entry = on_host(list.entry);
   for (std::int64_t t = 0; t < list.tiles; ++t) {

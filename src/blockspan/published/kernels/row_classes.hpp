@@ -6,11 +6,11 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/blocks/block.hpp>
-#include <blockspan/published/kernels/cut_tiles.hpp>
 #include <blockspan/published/kernels/team_kernel.hpp>
 #include <blockspan/published/menu/operands.hpp>
 #include <blockspan/published/menu/tuning.hpp>
 #include <blockspan/spmm/devices/hopper.hpp>
+#include <blockspan/spmm/parts/cut_tiles.hpp>
 #include <blockspan/spmm/parts/entries.hpp>
 #include <blockspan/spmm/parts/lane_grid.hpp>
 #include <blockspan/spmm/parts/load.hpp>

@@ -7,7 +7,6 @@
 #include <Kokkos_Core.hpp>
 #include <climits>
 
-#include <blockspan/published/kernels/cut_tiles.hpp>
 #include <blockspan/published/kernels/item_kernels.hpp>
 #include <blockspan/published/kernels/row_classes.hpp>
 #include <blockspan/published/kernels/segmented_scan.hpp>
@@ -20,6 +19,7 @@
 #include <blockspan/spmm/kernels/rows/direct_lanes.hpp>
 #include <blockspan/spmm/kernels/rows/direct_registers.hpp>
 #include <blockspan/spmm/launch/call.hpp>
+#include <blockspan/spmm/parts/cut_tiles.hpp>
 #include <blockspan/spmm/plan/lanes.hpp>
 #include <blockspan/spmm/prepared/facts.hpp>
 #include <blockspan/support/backend.hpp>

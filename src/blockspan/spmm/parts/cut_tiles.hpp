@@ -7,7 +7,7 @@
 #include <blockspan/spmm/parts/carry.hpp>
 #include <blockspan/spmm/parts/schedule.hpp>
 
-namespace blockspan::published {
+namespace blockspan::products {
 
 /// Tiles as a plan has cut them: consecutive entries of consecutive rows. A row that reaches beyond
 /// its tile leaves a part of its sum in each of them; a row that lies in one tile is written at
@@ -52,4 +52,4 @@ struct CutTiles : Carry<Scalar, Ordinal> {
   }
 };
 
-}  // namespace blockspan::published
+}  // namespace blockspan::products
