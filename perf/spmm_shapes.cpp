@@ -114,7 +114,7 @@ class Sweep {
     bool const has_pairs = blockspan::products::lanes_exchange_v<Exec>;
     for (SpmmLanes const& lanes : grids(vectors, fit)) {
       if (columns_ == 1 && rows.longest <= longest_row && has_pairs)
-        for (char const* const id : {"row_pairs", "groups"})
+        for (char const* const id : {"row_pairs", "adaptive", "groups"})
           time(lines, {.algorithm = id, .lanes = lanes});
       if (rows.longest <= longest_row)
         for (char const* const id : {fit ? "rows" : "single_columns", "clusters"})

@@ -174,7 +174,7 @@ TYPED_TEST(Instances, ShareNoSumsOfCutRows) {
   auto const host = uneven();
   TypeParam const exec;
   SpmmPlan const plan(exec, to_device(exec, host), in_segments);
-  EXPECT_EQ(plan.panels().first().plain.cuts().cut_rows, 400);
+  EXPECT_EQ(plan.panels().first().plain.list.cut_rows, 400);
   this->interleave({host, in_segments, Storage::right, true});
   this->interleave({host, {.algorithm = "merge"}});
 }

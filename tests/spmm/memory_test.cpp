@@ -65,7 +65,7 @@ TYPED_TEST(ShortMemory, LeavesAPlanThatServesAsBefore) {
   auto& state = plan.panels().first();
   auto const columns = static_cast<std::int64_t>(many / sizeof(double));
   EXPECT_THAT(message_of([&] {
-                kernels::reserve_carry<double>(exec, state.carry, state.plain.cuts(), columns / 8);
+                kernels::reserve_carry<double>(exec, state.carry, state.plain.list, columns / 8);
               }),
               HasSubstr("out of memory"));
   EXPECT_TRUE(same_bits(product(exec, plan, A, c), before));

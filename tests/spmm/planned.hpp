@@ -4,6 +4,7 @@
 #include <sstream>
 #include <string>
 
+#include <blockspan/spmm/kernels/adaptive/adaptive_choice.hpp>
 #include <blockspan/spmm/kernels/groups/groups_choice.hpp>
 #include <blockspan/spmm/kernels/shared_tiles/shared_tiles_choice.hpp>
 #include <blockspan/spmm/kernels/windows/windows_choice.hpp>
@@ -81,6 +82,8 @@ inline Planned plan(MatrixFacts const& matrix, int columns, products::ScalarKind
     A.slots = rows.longest > choice.segment ? rows.nonzeros / choice.segment : 0;
     A.segments = rows.rows - (variant.skips_empty_rows() ? rows.empty_rows : 0) + A.slots;
   }
+  if (products::AdaptiveChoice::cuts_tiles(variant, !automatic, rows, scalar, device))
+    A.tiles = rows.nonzeros / products::tuning::adaptive_entries + 1;
   A.has_distances = matrix.near && keeps_distances(rows, variant, device);
   if (variant.reads_masks != nullptr &&
       variant.reads_masks({rows, {}, {}, tiles, columns, 0, scalar, device}))

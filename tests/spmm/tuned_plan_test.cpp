@@ -42,7 +42,7 @@ TYPED_TEST(TunedPlan, SaysWhatItMeasured) {
   EXPECT_THAT(words, HasSubstr("measured with 4 columns: "));
   for (auto const* id : {"rows", "segments_sorted", "nonempty_rows"})
     EXPECT_THAT(words, HasSubstr(std::string(id) + " "));
-  for (auto const* id : {"thread_per_row", "adaptive", "dense"})  // linked, but not for plans
+  for (auto const* id : {"thread_per_row", "balanced", "dense"})  // linked, but not for plans
     EXPECT_THAT(words, ::testing::Not(HasSubstr(std::string(id) + " 0")));
 }
 

@@ -30,6 +30,7 @@ struct TileForms;
 enum class SpmmKernelId {
   rows,             ///< whole rows
   single_columns,   ///< whole rows, by single columns
+  adaptive,         ///< tiles of many short rows or of a part of a long one
   row_pairs,        ///< whole rows, two a thread
   segments,         ///< long rows in equal segments, whose sums are added in a fixed order
   segments_sorted,  ///< the same in classes of equal length, the longest first

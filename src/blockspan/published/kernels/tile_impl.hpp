@@ -96,12 +96,6 @@ void register_published_tiles() {
                                       std::int64_t asked) {
     return cut_equal_tiles(exec, A, rows.nonzeros, false, size_of_tile(tuning::team_scan, asked));
   });
-  table.add(published::adaptive,
-            [](Exec const& exec, Pattern const& A, RowStatistics const&, std::int64_t asked) {
-              std::int64_t const stream = size_of_tile(tuning::team_stream, asked);
-              return cut_row_classes(exec, A, stream,
-                                     std::max(stream, size_of_tile(tuning::team_longest, asked)));
-            });
 }
 
 }  // namespace blockspan::published

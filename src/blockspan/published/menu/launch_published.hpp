@@ -8,7 +8,6 @@
 #include <climits>
 
 #include <blockspan/published/kernels/item_kernels.hpp>
-#include <blockspan/published/kernels/row_classes.hpp>
 #include <blockspan/published/kernels/segmented_scan.hpp>
 #include <blockspan/published/kernels/staged_lanes.hpp>
 #include <blockspan/published/kernels/staged_tile.hpp>
@@ -82,15 +81,6 @@ class PublishedLaunch {
       staged_by<ScratchStage<Scalar, Ordinal>>(1 << tuning::device_lane_bits);
   }
 
-  void row_classes() const {
-    int const bits = bits_to_hold(vectors_, on_host ? 0 : tuning::device_lane_bits);
-    auto shape = team_a_tile();
-    if (!on_host && vectors_ == 1) shape.team_size = tuning::team_stream_threads;
-    using Work = RowClasses<Scalar, Ordinal, Width, wide>;
-    run_team(Work{tiles({}), entries_, X{call_.product.X}, vectors_, bits, shape.team_size,
-                  lanes_exchange_v<Exec>},
-             shape);
-  }
   void prefix_sum() const {
     auto const shape = team_a_tile();
     using Work = SegmentedScan<Scalar, Ordinal>;

@@ -108,19 +108,6 @@ inline constexpr SpmmVariant balanced{
     .component = component,
     .vectorized = true};
 
-inline constexpr SpmmVariant adaptive{
-    .id = "adaptive",
-    .label = "Blockspan::spmm::adaptive",
-    .parts = "a team takes many short rows through scratch, one row, or a part of a long row",
-    .source =
-        "Greathouse, Daga 2014, SC, doi:10.1109/SC.2014.68; Daga, Greathouse 2015, HiPC, "
-        "doi:10.1109/HiPC.2015.55",
-    .needs = "",
-    .loses = "a whole team a row, for few long rows and few columns",
-    .units = SpmmUnits::tiles,
-    .component = component,
-    .vectorized = true};
-
 inline constexpr SpmmVariant prefix_sum{
     .id = "prefix_sum",
     .label = "Blockspan::spmm::prefix_sum",
@@ -146,9 +133,10 @@ inline constexpr SpmmVariant dense{.id = "dense",
                                    .sorted_rows = true,
                                    .as_it_is = true};
 
-inline constexpr SpmmVariant const* menu[] = {
-    &thread_per_row, &thread_per_element, &team_per_row, &staged_single_columns,
-    &staged_rows,    &row_split,          &merge,        &balanced,
-    &adaptive,       &prefix_sum,         &dense};
+inline constexpr SpmmVariant const* menu[] = {&thread_per_row, &thread_per_element,
+                                              &team_per_row,   &staged_single_columns,
+                                              &staged_rows,    &row_split,
+                                              &merge,          &balanced,
+                                              &prefix_sum,     &dense};
 
 }  // namespace blockspan::published

@@ -34,9 +34,6 @@ void register_published_kernels() {
   });
   table.add(published::merge, tiles);
   table.add(published::balanced, tiles);
-  table.add(published::adaptive, [](Call const& call, Plan&) {
-    with_width(call, [](auto const& launch) { launch.row_classes(); });
-  });
   table.add(published::prefix_sum,
             [](Call const& call, Plan&) { PublishedLaunch<Call, 1>{call}.prefix_sum(); });
   table.add(published::dense, multiply_dense<Exec, Scalar, Ordinal>);

@@ -147,6 +147,16 @@ inline constexpr unsigned row_pairs_depth = 2;
 template <bool Complex>
 inline constexpr unsigned row_pairs_blocks = Complex ? 3 : 6;
 
+/// Tiles of short rows, or of a part of a long one (kernels/adaptive): threads of a team; loads in
+/// flight of one; entries of a tile, about, of which scratch holds twice as many products; blocks.
+/// Preferential attachment of 2e5, R-MAT 18, power law of 2e5, circuit of 1e6 with these 34, 39,
+/// 26, 39; 12 blocks 35, 41, 29, 38; 16 (spills) 40, 51, 34, 39; depth 8 and 1,024 entries 37, 49,
+/// 32, 36; 256 threads and 1,024 35, 42, 31, 37; 64 and 256 34, 40, 27, 39.
+inline constexpr int adaptive_threads = 128, adaptive_depth = 4;
+inline constexpr std::int64_t adaptive_entries = 512;
+template <std::size_t Bytes>
+inline constexpr unsigned adaptive_blocks = Bytes > sizeof(double) ? 8 : 10;
+
 /// Entries of a team of sddmm, hosts too: there one thread, here its threads have a few each.
 inline constexpr int sampled_entries = 256;
 inline constexpr int sampled_team_threads = 8;

@@ -173,6 +173,24 @@ struct RowPairsLimits {
   static constexpr int most_lane_bits = 4;
 };
 
+struct AdaptiveLimits {
+  /// Entries of a part of a long row, at least; parts of a row, at most. With parts of 8,192 and
+  /// 2,048: circuit of 1e6 47, 39; power law of 2e5 31, 26; R-MAT 18 41, 39.
+  static constexpr std::int64_t least_part = 2048, most_parts = 64;
+
+  /// Nonzeros of a mean row, at most, where rows are uneven. Segments, sorted ones and tiles:
+  /// circuits of 3e5 and 1e6 22, 21, 13; 74, 83, 39; preferential attachment, 2e5 43, 44, 34; R-MAT
+  /// 18 56, 46, 39; power law, 1e6 214, 190, 115; log-normal rows, mean 33, 28, 26, 22; wells (14 a
+  /// row) 27, 20, 22; but a layer of 482 a row 12.9, 10.4, 11.4.
+  static constexpr double most_of_segments = 64;
+  /// A row is long from this many times a mean one on, and that many nonzeros: 27,000 cells with
+  /// wells, groups of three rows, pairs and tiles -, 24, 10.
+  static constexpr double uneven = 16;
+  /// Mean rows whose columns are near no neighbour's, pairs and tiles: 8 random a row 79, 71;
+  /// saddle point, 5 a row 18.5, 16.6; but 15 (mesh in random order) 21, 22.
+  static constexpr double least_short = 4, most_short = 10;
+};
+
 struct ClustersLimits {
   /// Bytes of a row of X, but of long rows, and X over the cache, at least: less is served well
   /// enough from anywhere, and the order costs some 2 ms. Rows and clusters, meshes and grids in

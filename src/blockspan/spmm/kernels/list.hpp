@@ -1,5 +1,6 @@
 #pragma once
 
+#include <blockspan/spmm/kernels/adaptive/adaptive_choice.hpp>
 #include <blockspan/spmm/kernels/clusters/clusters_choice.hpp>
 #include <blockspan/spmm/kernels/groups/groups_choice.hpp>
 #include <blockspan/spmm/kernels/row_pairs/row_pairs_choice.hpp>
@@ -18,14 +19,15 @@ template <class... Kernels>
 struct KernelList {};
 
 /// In the order of SpmmKernelId. Of two with the same expected time the first runs.
-using CoreKernels = KernelList<RowsChoice, SingleColumnsChoice, RowPairsChoice, SegmentsChoice,
-                               SegmentsSortedChoice, NonemptyRowsChoice, GroupsChoice,
-                               WindowsChoice, SharedTilesChoice, ClustersChoice>;
+using CoreKernels = KernelList<RowsChoice, SingleColumnsChoice, AdaptiveChoice, RowPairsChoice,
+                               SegmentsChoice, SegmentsSortedChoice, NonemptyRowsChoice,
+                               GroupsChoice, WindowsChoice, SharedTilesChoice, ClustersChoice>;
 
 }  // namespace blockspan::products
 
 // Those that the library compiles on their own.
 #ifdef BLOCKSPAN_SPMM_HEADER_ONLY
+#include <blockspan/spmm/kernels/adaptive/adaptive.hpp>
 #include <blockspan/spmm/kernels/groups/groups.hpp>
 #include <blockspan/spmm/kernels/row_pairs/row_pairs.hpp>
 #include <blockspan/spmm/kernels/shared_tiles/shared_tiles.hpp>

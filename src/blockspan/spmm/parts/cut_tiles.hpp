@@ -42,8 +42,12 @@ struct CutTiles : Carry<Scalar, Ordinal> {
 
   KOKKOS_FORCEINLINE_FUNCTION RowSegment part(std::int64_t tile, std::int64_t p) const {
     std::int64_t const i = static_cast<std::int64_t>(row[tile]) + p;
-    int const first = row_offsets[i], last = row_offsets[i + 1];
-    int const begin = entry[tile], end = entry[tile + 1];
+    return part_of(tile, i, row_offsets[i], row_offsets[i + 1], entry[tile], entry[tile + 1]);
+  }
+
+  /// Of row i, whose entries are first .. last - 1, in the tile of the entries begin .. end - 1.
+  KOKKOS_FORCEINLINE_FUNCTION RowSegment part_of(std::int64_t tile, std::int64_t i, int first,
+                                                 int last, int begin, int end) const {
     if (first < begin)  // continued here; its slot is known
       return {-1 - static_cast<std::int64_t>(slot[tile]), begin, last < end ? last : end};
     if (last > end)  // the next tile continues with the slot after

@@ -71,6 +71,7 @@ struct PatternFacts {
   std::int64_t window_masks = 0;  ///< of 64 bits, for shared windows; 0: there are none
   std::int64_t segments = 0;      ///< listed
   std::int64_t slots = 0;         ///< for sums of cut rows
+  std::int64_t tiles = 0;         ///< listed
   bool has_distances = false;     ///< 16-bit columns
   bool is_permuted = false;       ///< values are looked up
   SpmmLanes lanes;                ///< asked for; 0: to be chosen

@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <blockspan/spmm/kernels/adaptive/adaptive_choice.hpp>
 #include <blockspan/spmm/kernels/clusters/clusters_choice.hpp>
 #include <blockspan/spmm/kernels/groups/groups_choice.hpp>
 #include <blockspan/spmm/kernels/windows/windows_choice.hpp>
@@ -15,6 +16,7 @@
 #include <blockspan/spmm/layouts/distances.hpp>
 #include <blockspan/spmm/layouts/row_clusters.hpp>
 #include <blockspan/spmm/layouts/row_groups.hpp>
+#include <blockspan/spmm/layouts/row_tiles.hpp>
 #include <blockspan/spmm/layouts/row_windows.hpp>
 #include <blockspan/spmm/layouts/summary.hpp>
 #include <blockspan/spmm/layouts/tile_masks.hpp>
@@ -121,7 +123,10 @@ PreparedPattern<Exec, Ordinal> prepare(Exec const& exec, PatternRef<int, Ordinal
                                  variant.kernel == SpmmKernelId::segments_sorted},
                                 {order.data()});
   }
-  if (variant.lists_tiles())
+  if (AdaptiveChoice::cuts_tiles(variant, result.choice.asked, result.statistics, scalar, device))
+    result.tiles = cut_row_classes(exec, A, tuning::adaptive_entries,
+                                   AdaptiveChoice::longest_part(result.statistics));
+  else if (variant.lists_tiles())
     result.tiles = registered<Exec>("blockspan::SpmmPlan", tile_table<Exec, Ordinal>(), variant)(
         exec, A, result.statistics, options.segment_length);
   if (!scalar.is_sixteen_bit() && keeps_distances(result.statistics, variant, device))

@@ -63,10 +63,9 @@ struct PreparedPattern {
   /// What it was prepared for.
   DeviceFacts const* device = &device_facts_v<Exec>;
 
-  /// The rows that were cut.
-  CutRowList<Exec, Ordinal> const& cuts() const {
-    return choice.variant->lists_tiles() ? static_cast<CutRowList<Exec, Ordinal> const&>(tiles)
-                                         : list;
+  /// The rows that were cut for this variant.
+  CutRowList<Exec, Ordinal> const& cuts(SpmmVariant const& variant) const {
+    return variant.lists_tiles() ? static_cast<CutRowList<Exec, Ordinal> const&>(tiles) : list;
   }
 
   /// Units of work of a product by the variant chosen or its fallback.
@@ -86,6 +85,7 @@ struct PreparedPattern {
             static_cast<std::int64_t>(masks.extent(0)),
             list.segments,
             list.slots,
+            tiles.tiles,
             !distances.empty(),
             permutation != nullptr,
             lanes};

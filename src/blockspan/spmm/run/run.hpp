@@ -44,7 +44,8 @@ void for_each_launch(Exec const& exec, PlanState<Exec, Ordinal>* plan, Decision 
   // short
   CarrySpace<Scalar> carry;
   if (plan)
-    carry = reserve_carry<Scalar>(exec, plan->carry, A.prepared.cuts(), decision.first().columns);
+    carry = reserve_carry<Scalar>(exec, plan->carry, A.prepared.cuts(*decision.first().variant),
+                                  decision.first().columns);
   if constexpr (std::is_same_v<Scalar, Storage>)
     if (decision.fills_empty_rows)
       scale_empty_rows(exec, product.alpha, product.beta, A.prepared.pattern.row_offsets, product.Y,

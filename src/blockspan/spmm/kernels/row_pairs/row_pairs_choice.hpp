@@ -30,6 +30,7 @@ struct RowPairsChoice : tuning::RowPairsLimits {
     bool const whole_rows =
         chosen.kernel == SpmmKernelId::rows || chosen.kernel == SpmmKernelId::single_columns ||
         chosen.lists_groups() ||
+        (chosen.skips_empty_rows() && A.rows.longest <= tuning::NonemptyRowsLimits::sparse_row) ||
         (chosen.clusters_rows && A.rows.mean() < tuning::ClustersLimits::long_row);
     return whole_rows && A.block == 1 && blocks.columns == 1 && !blocks.steps &&
            needs(blocks.scalar, device) &&

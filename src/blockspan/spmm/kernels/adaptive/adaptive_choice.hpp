@@ -1,0 +1,89 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include <blockspan/spmm/devices/hopper.hpp>
+#include <blockspan/spmm/devices/hopper_plan.hpp>
+#include <blockspan/spmm/plan/facts.hpp>
+#include <blockspan/spmm/plan/lanes.hpp>
+#include <blockspan/spmm/variants.hpp>
+#include <blockspan/support/scalar.hpp>
+
+// Tiles of many short rows, or of a part of a long one: their entry of the menu, and when they take
+// the place of other kernels. Kernel: adaptive.hpp.
+
+namespace blockspan::products {
+
+/// Defined in adaptive.hpp, compiled on its own.
+template <class Call>
+void launch_adaptive(Call const& call);
+
+struct AdaptiveChoice : tuning::AdaptiveLimits {
+  static bool needs(ScalarKind const& scalar, DeviceFacts const& device) {
+    return device.lanes_exchange && !scalar.is_sixteen_bit();
+  }
+
+  /// Whether a plan that has chosen this kernel cuts tiles; by itself for products of one column.
+  static bool cuts_tiles(SpmmVariant const& chosen, bool asked, RowStatistics const& rows,
+                         ScalarKind const& scalar, DeviceFacts const& device) {
+    if (asked) return chosen.kernel == SpmmKernelId::adaptive;
+    return needs(scalar, device) && may_replace(chosen, rows, device);
+  }
+
+  /// Lists of segments would be read beside the entries, whole rows wait for long ones, and threads
+  /// of short rows load the entries of each row by themselves.
+  static bool may_replace(SpmmVariant const& chosen, RowStatistics const& rows,
+                          DeviceFacts const& device) {
+    if (chosen.kernel == SpmmKernelId::segments || chosen.kernel == SpmmKernelId::segments_sorted)
+      return rows.mean() <= most_of_segments;
+    bool const whole_rows = chosen.kernel == SpmmKernelId::rows ||
+                            chosen.kernel == SpmmKernelId::single_columns ||
+                            chosen.lists_groups() || chosen.skips_empty_rows();
+    return whole_rows && (has_long_rows(rows) || are_short_and_scattered(rows, device));
+  }
+  static bool has_long_rows(RowStatistics const& rows) {
+    return static_cast<double>(rows.longest) > uneven * std::max(uneven, rows.mean());
+  }
+  static bool are_short_and_scattered(RowStatistics const& rows, DeviceFacts const& device) {
+    return rows.diagonal() < 0.5 && least_short <= rows.mean() && rows.mean() <= most_short &&
+           rows.rows >= few_segments(device);
+  }
+
+  static bool replaces(SpmmVariant const& chosen, PatternFacts const& A, BlockFacts const& blocks,
+                       DeviceFacts const& device) {
+    return A.tiles > 0 && blocks.columns == 1 && !blocks.steps && needs(blocks.scalar, device) &&
+           may_replace(chosen, A.rows, device);
+  }
+
+  /// Entries of a part of a long row: as many as those of a tile of short rows, but few enough
+  /// parts that one thread adds them up.
+  static std::int64_t longest_part(RowStatistics const& rows) {
+    return std::max(least_part, rows.longest / most_parts);
+  }
+
+  template <class Call>
+  static void launch(Call const& call) {
+    launch_adaptive(call);
+  }
+
+  static constexpr SpmmVariant row{
+      .id = "adaptive",
+      .label = "Blockspan::spmm::adaptive",
+      .parts =
+          "a team takes many short rows, whose products go through scratch, or a part of a long "
+          "one; sums of cut rows added in order by the team that comes last; a launch for each "
+          "column",
+      .source =
+          "Greathouse, Daga 2014, SC, doi:10.1109/SC.2014.68; Daga, Greathouse 2015, HiPC, "
+          "doi:10.1109/HiPC.2015.55, without its atomics",
+      .needs = "a device whose lanes exchange values",
+      .loses = "for one column of uneven rows",
+      .kernel = SpmmKernelId::adaptive,
+      .units = SpmmUnits::tiles,
+      .most_columns = 1,
+      .is_offered = needs,
+      .replaces = replaces};
+};
+
+}  // namespace blockspan::products

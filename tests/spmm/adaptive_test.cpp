@@ -1,0 +1,140 @@
+// One column of uneven rows: tiles of many short rows and parts of long ones; which matrices a plan
+// cuts into them.
+#include <cstdint>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include <blockspan/spmm/kernels/adaptive/adaptive_choice.hpp>
+#include <blockspan/spmm/spmm.hpp>
+
+#include "spmm/planned.hpp"
+#include "spmm/product_case.hpp"
+#include "spmm/stored_values.hpp"
+#include "support/compare.hpp"
+#include "support/types.hpp"
+#include <gmock/gmock.h>
+
+namespace blockspan::test {
+namespace {
+
+using products::AdaptiveChoice;
+using products::tuning::adaptive_entries;
+
+template <class Config>
+class Adaptive : public ::testing::Test {};
+TYPED_TEST_SUITE(Adaptive, Configs, ConfigNames);
+
+/// Lengths about the bounds of tiles, of teams and of parts; rows without entries between them, and
+/// more neighbours of those than a tile has entries.
+template <class Scalar>
+HostMatrix<Scalar> at_the_bounds(std::int64_t longest) {
+  std::int64_t const special[] = {0,
+                                  1,
+                                  31,
+                                  33,
+                                  127,
+                                  129,
+                                  adaptive_entries - 1,
+                                  adaptive_entries,
+                                  adaptive_entries + 1,
+                                  2 * adaptive_entries,
+                                  longest,
+                                  0,
+                                  longest};
+  constexpr std::int64_t count = sizeof(special) / sizeof(special[0]);
+  return random_matrix<Scalar>(
+      "at the bounds of tiles, " + std::to_string(longest), 3000, 20011, [&](std::int64_t i) {
+        if (i % 100 < count && i < 1000) return special[i % 100];
+        return i < 2000 ? i % 9 : i == 2999 ? std::int64_t{1} : std::int64_t{0};
+      });
+}
+
+TYPED_TEST(Adaptive, IsRightAtTheBoundsOfTiles) {
+  using Exec = typename TypeParam::Exec;
+  using Scalar = typename TypeParam::Scalar;
+  if (on_host_v<Exec>) GTEST_SKIP() << "a kernel of devices whose lanes exchange values";
+  Exec const exec;
+  for (std::int64_t const longest : {AdaptiveChoice::least_part - 1, AdaptiveChoice::least_part,
+                                     3 * AdaptiveChoice::least_part + 1}) {
+    auto const host = at_the_bounds<Scalar>(longest);
+    auto const A = to_device(exec, host);
+    SpmmPlan const plan(exec, A, {.columns = 1, .algorithm = "adaptive"});
+    for (Op const op : all_ops)
+      for (Scalar const beta : {Scalar(0), Scalar(-0.5)})
+        for (int const columns : {1, 3})
+          for (Storages const storages : {Storages{right, right}, Storages{left, strided}}) {
+            ProductCase<Scalar> const c{host, op, columns, Scalar(1.5), beta};
+            expect_product(exec, storages, c, [&](auto const& X, auto const& Y) {
+              spmm(exec, plan, c.op, c.alpha, A, X, c.beta, Y);
+            });
+          }
+  }
+}
+
+TYPED_TEST(Adaptive, HasTheSameBitsInEveryRun) {
+  using Exec = typename TypeParam::Exec;
+  using Scalar = typename TypeParam::Scalar;
+  if (on_host_v<Exec>) GTEST_SKIP() << "a kernel of devices whose lanes exchange values";
+  Exec const exec;
+  auto const host = at_the_bounds<Scalar>(20000);  // in parts, which end in any order
+  auto const A = to_device(exec, host);
+  SpmmPlan const plan(exec, A, {.columns = 1});
+  EXPECT_THAT(plan.explain(1), ::testing::HasSubstr("adaptive"));
+  ProductCase<Scalar> const c{host, Op::none, 1};
+  auto const first = product(exec, plan, A, c);
+  for (int run = 0; run < 50; ++run)
+    ASSERT_TRUE(same_bits(product(exec, plan, A, c), first)) << "run " << run;
+}
+
+// The choice, from facts on any host.
+
+/// rows, nonzeros, longest row, entries that eight neighbours in step walk, groups on a diagonal.
+RowStatistics rows_of(std::int64_t rows, std::int64_t nonzeros, std::int64_t longest,
+                      double imbalance, std::int64_t diagonal_groups, std::int64_t empty = 0) {
+  RowStatistics of;
+  of.rows = of.columns = rows;
+  of.nonzeros = nonzeros;
+  of.longest = longest;
+  of.empty_rows = empty;
+  of.group_work = static_cast<std::int64_t>(imbalance * static_cast<double>(nonzeros));
+  of.diagonal_groups = diagonal_groups;
+  return of;
+}
+
+std::string kernel_at(int columns, RowStatistics const& rows) {
+  auto const planned = plan({.rows = rows}, columns, f64, devices::h200);
+  return std::string(decide(planned, blocks(columns, f64), devices::h200).first().variant->id);
+}
+
+TEST(AdaptiveChoice, RunsOneColumnOfUnevenRows) {
+  auto const circuit = rows_of(300000, 1606216, 5000, 2.1, 0);
+  EXPECT_EQ(kernel_at(1, circuit), "adaptive");
+  EXPECT_NE(kernel_at(8, circuit), "adaptive");
+  auto const wells = rows_of(81000, 1790000, 1500, 1.1, 9000);  // even but for a few rows
+  EXPECT_EQ(kernel_at(1, wells), "adaptive");
+  auto const hypersparse_with_a_long_row = rows_of(4000000, 1200000, 60000, 3.0, 0, 3000000);
+  EXPECT_EQ(kernel_at(1, hypersparse_with_a_long_row), "adaptive");
+}
+
+TEST(AdaptiveChoice, LeavesEvenAndLongRowsToOthers) {
+  auto const grid = rows_of(2097152, 14581760, 7, 1.01, 260000);
+  EXPECT_EQ(kernel_at(1, grid), "row_pairs");
+  auto const hypersparse = rows_of(4000000, 1200000, 8, 3.0, 0, 3000000);
+  EXPECT_EQ(kernel_at(1, hypersparse), "row_pairs");
+  auto const layer = rows_of(4096, 1974582, 2800, 1.7, 0);  // 482 a row
+  EXPECT_NE(kernel_at(1, layer), "adaptive");
+}
+
+TEST(AdaptiveChoice, CutsLongRowsIntoFewParts) {
+  for (std::int64_t const longest : {std::int64_t{1}, std::int64_t{5000}, std::int64_t{1} << 30}) {
+    RowStatistics rows;
+    rows.longest = longest;
+    auto const part = AdaptiveChoice::longest_part(rows);
+    EXPECT_GE(part, AdaptiveChoice::least_part);
+    EXPECT_LE(longest / part, AdaptiveChoice::most_parts);
+  }
+}
+
+}  // namespace
+}  // namespace blockspan::test
