@@ -9,7 +9,7 @@ namespace blockspan::perf {
 
 namespace {
 
-constexpr std::array<StudyEntry, 14> known_studies{{{"casper", casper},
+constexpr std::array<StudyEntry, 15> known_studies{{{"casper", casper},
                                                     {"spmv", spmv},
                                                     {"coalescing", coalescing},
                                                     {"row_split_vs_merge", row_split_vs_merge},
@@ -21,6 +21,7 @@ constexpr std::array<StudyEntry, 14> known_studies{{{"casper", casper},
                                                     {"solvers", solvers},
                                                     {"multigrid", multigrid},
                                                     {"families", families},
+                                                    {"regrets", regrets},
                                                     {"collection", collection},
                                                     {"cases", cases}}};
 

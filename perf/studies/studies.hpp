@@ -20,6 +20,7 @@ Study scaling(Scope const& scope);
 Study solvers(Scope const& scope);
 Study multigrid(Scope const& scope);
 Study families(Scope const& scope);
+Study regrets(Scope const& scope);
 Study collection(Scope const& scope);
 Study cases(Scope const& scope);
 

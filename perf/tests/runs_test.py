@@ -131,7 +131,7 @@ class Runs(InFolder):
         self.assertEqual(status, 0)
         for name in ("casper", "spmv", "coalescing", "row_split_vs_merge", "variants", "roofline",
                      "widths", "forms", "scaling", "solvers", "multigrid",
-                     "families", "collection", "cases"):
+                     "families", "regrets", "collection", "cases"):
             self.assertIn("\n" + name + " ", "\n" + said)
 
 

@@ -261,7 +261,8 @@ TYPED_TEST(FamilyGenerators, SaddleHasABlockOfZerosBelowAndAllRowsOfB) {
 TYPED_TEST(FamilyGenerators, MakeTheSameRowsByThemselves) {
   for (std::string_view const text :
        {"star:7x5x6:3", "spins:8", "queues:4", "wells:5x4x3:2,4,50", "lognormal:90x70:8:1",
-        "circuit:200:3,4,60", "wells:5x4x3:2,4,50:symmetric", "attachment:60:3", "saddle:40:9"}) {
+        "circuit:200:3,4,60", "wells:5x4x3:2,4,50:symmetric", "attachment:60:3", "patches:160:9",
+        "saddle:40:9"}) {
     auto const spec = parse_generator_spec(text);
     if (!knows_rows(spec)) {
       EXPECT_TRUE(spec.symmetric) << text;

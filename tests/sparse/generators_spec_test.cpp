@@ -81,11 +81,11 @@ TEST(GeneratorSpec, NamesTheKnownGeneratorsInHelpAndError) {
   std::string const help = generator_help();
   std::string const error = message_of("laplce7:10");
   EXPECT_THAT(error, HasSubstr("unknown generator 'laplce7' in 'laplce7:10'"));
-  for (char const* name : {"laplace5",   "laplace7",        "laplace27", "aniso7",    "jump7",
-                           "elasticity", "elasticity-mass", "p1",        "p1-mass",   "star",
-                           "spins",      "queues",          "rmat",      "lognormal", "wells",
-                           "circuit",    "attachment",      "saddle",    "uniform",   "fixed",
-                           "powerlaw",   "hypersparse",     "wide",      "banded"}) {
+  for (char const* name : {"laplace5",   "laplace7",        "laplace27",   "aniso7",    "jump7",
+                           "elasticity", "elasticity-mass", "p1",          "p1-mass",   "star",
+                           "spins",      "queues",          "rmat",        "lognormal", "wells",
+                           "circuit",    "attachment",      "saddle",      "uniform",   "fixed",
+                           "patches",    "powerlaw",        "hypersparse", "wide",      "banded"}) {
     EXPECT_THAT(help, HasSubstr(name));
     EXPECT_THAT(error, HasSubstr(name));
   }
@@ -175,6 +175,7 @@ TEST(GeneratorSpec, SaysWhatIsWrong) {
            {"wells:900:3,0,0", {"more than 2147483647 rows"}},
            {"circuit:9:17,0,0", {"MEAN is 17", "between 0 and 16"}},
            {"circuit:9:1,10,1", {"LONG is 10", "only 9 rows"}},
+           {"patches:9:10", {"PARTS is 10", "only 9 rows"}},
            {"circuit:9:1,1,2.5", {"LENGTH is 2.5", "a whole number"}},
            {"attachment:9:0", {"M is 0", "between 1 and 32"}},
            {"attachment:2000000000:2", {"draws 4000000000 edges", "2147483647"}},

@@ -76,6 +76,8 @@ inline std::vector<std::string_view> square_specs() {
           "lognormal:80x80:7:1.2:seed=3",
           "circuit:150:4,5,60",
           "circuit:150:4,5,60:symmetric",
+          "patches:150:9",
+          "patches:150:9:symmetric",
           "attachment:70:4",
           "saddle:40:15",
           "permute:seed=2:attachment:50:3",

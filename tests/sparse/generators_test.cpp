@@ -65,6 +65,7 @@ std::map<std::string_view, std::uint64_t> const& recorded_fingerprints() {
       {"wells:4x3x5:2,6,40", 0xe96e45c952550608u},
       {"wells:4x3x5:2,6,40:symmetric", 0x94c6ab4a2e3f6795u},
       {"circuit:150:4,5,60", 0x53f4203091a43956u},
+      {"patches:150:9", 0x8e337bdd5baed7f8u},
       {"attachment:70:4", 0x7163c743086ae95cu},
       {"saddle:40:15", 0x064667af835b05c0u}};
   return recorded;
@@ -160,7 +161,8 @@ TYPED_TEST(Generators, DependOnTheSeed) {
   for (std::string_view const spec :
        {"rmat:7:6", "uniform:60x60:20", "fixed:50x50:7", "powerlaw:90x90:6:2.2", "banded:9:2",
         "hypersparse:200x200:0.3", "wide:5x2000:60", "jump7:9:10:width=2", "wells:4:1,3,20",
-        "lognormal:90x90:6:1", "circuit:90:3,2,30", "attachment:50:3", "saddle:40:9"}) {
+        "lognormal:90x90:6:1", "circuit:90:3,2,30", "patches:90:5", "attachment:50:3",
+        "saddle:40:9"}) {
     auto const seeded = [&](char const* seed) {
       return generated<TypeParam>(std::string(spec) + ":seed=" + seed);
     };

@@ -61,6 +61,9 @@ CrsMatrix<Scalar, Exec, Offset> generate_rows(Exec const& exec, GeneratorSpec co
 ///   repeated ones once: Sanders, Schulz, "Scalable generation of scale-free graphs", Inf. Process.
 ///   Lett. 116 (2016), doi:10.1016/j.ipl.2016.02.004. With the diagonal; N * M is below 2^31.
 /// - saddle: N + M rows; the last M have no diagonal but six columns of the first N.
+/// - patches: each of PARTS equal parts of the rows has one of six kinds, drawn by the seed:
+///   diagonals, a band, random columns, blocks of rows with the same random columns, random columns
+///   in one row of eight, row lengths with a power law up to 8,192. For fuzzes of products.
 /// - `symmetric` is the union of the pattern with its transpose, so rows grow.
 /// - `permute`: P A P^T (P A Q when not square), P from a Feistel network with cycle walking.
 ///

@@ -4,7 +4,7 @@
 #include <blockspan/sparse/generators/generator_hash.hpp>
 
 // Rules of matrices from applications: high-order stencils, quantum spins, queueing networks,
-// reservoirs with wells, circuits, graphs that grow, saddle points.
+// reservoirs with wells, circuits, graphs that grow, saddle points, patches of several kinds.
 
 namespace blockspan::sparse {
 
@@ -287,6 +287,58 @@ struct SaddleRows {
     LongRows const columns{n, 0, constraint, seed};
     for (int j = 0; j < constraint; ++j) row.insert(columns.column(i, j));
     return row;
+  }
+};
+
+/// Equal parts of the rows, each of a kind of its own, with a mean length of its own: diagonals, a
+/// band, random columns, blocks of rows with the same random columns, random columns in one row of
+/// eight, or rows as twice as long as half of them, again and again.
+struct PatchesRule {
+  static constexpr bool has_values = false;
+  static constexpr int kinds = 6, most_length = 48, most_block = 6;
+  static constexpr std::int64_t longest = 8192;
+  std::int64_t n, parts;
+  std::uint64_t seed;
+
+  KOKKOS_FUNCTION int draw(std::int64_t part, int what, int count) const {
+    return static_cast<int>(reduce_range(
+        hash(seed, HashStream::patch, std::uint64_t(part), std::uint64_t(what)), count));
+  }
+  template <class Add>
+  KOKKOS_FUNCTION void visit(std::int64_t i, Add const& add) const {
+    std::int64_t const part = ((i + 1) * parts - 1) / n;
+    int const kind = draw(part, 0, kinds), length = 2 + draw(part, 1, most_length - 1);
+    if (kind <= 1) return visit_diagonals(i, part, length, kind == 1, add);
+    std::uint64_t const own = hash(seed, HashStream::length, std::uint64_t(i), 0);
+    std::int64_t count = length, row = i;
+    if (kind == 3) row -= i % (2 + draw(part, 2, most_block - 1));
+    if (kind == 4 && own % 8 != 0) return;
+    if (kind == 5)
+      for (std::uint64_t bits = own; (bits & 1) != 0 && count < longest; bits >>= 1) count *= 2;
+    if (count > n) count = n;
+    LongRows const columns{n, 0, count, seed};
+    for (std::int64_t j = 0; j < count; ++j) add(static_cast<int>(columns.column(row, j)));
+  }
+  /// Next to each other, or one in each of as many parts of a range about the row.
+  template <class Add>
+  KOKKOS_FUNCTION void visit_diagonals(std::int64_t i, std::int64_t part, int length, bool band,
+                                       Add const& add) const {
+    std::int64_t const each = band ? 1 : 2 + draw(part, 2, 500);
+    for (int k = 0; k < length; ++k) {
+      std::int64_t const within =
+          reduce_range(hash(seed, HashStream::column, std::uint64_t(part), std::uint64_t(k)), each);
+      std::int64_t const column = i + (k - length / 2) * each + within;
+      if (column >= 0 && column < n) add(static_cast<int>(column));
+    }
+  }
+  KOKKOS_FUNCTION std::int64_t row_length(std::int64_t i) const {
+    std::int64_t count = 0;
+    visit(i, [&](int) { ++count; });
+    return count;
+  }
+  KOKKOS_FUNCTION void fill(std::int64_t i, int, int* out) const {
+    int k = 0;
+    visit(i, [&](int column) { out[k++] = column; });
   }
 };
 

@@ -41,6 +41,8 @@ GeneratedPattern<Exec> generate_family(Exec const& exec, GeneratorSpec const& sp
     return assemble(LongRowsRule<CircuitRows>{{spec.rows, number(0), spec.seed}, long_rows()});
   if (spec.name == "attachment")
     return assemble(ShortRowsRule<AttachmentRows>{{number(0), spec.seed}});
+  if (spec.name == "patches")
+    return assemble(PatchesRule{spec.rows, std::int64_t{number(0)}, spec.seed});
   return assemble(ShortRowsRule<SaddleRows>{{spec.sizes[0], spec.seed}});
 }
 

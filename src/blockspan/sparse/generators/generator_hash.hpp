@@ -19,7 +19,8 @@ enum class HashStream : std::uint64_t {
   jump,
   edge,
   jitter,
-  long_row
+  long_row,
+  patch
 };
 
 /// 64 pseudo-random bits for the pair (a, b): a counter-based generator, the same everywhere.

@@ -63,7 +63,7 @@ GeneratedPattern<Exec> generate_rmat(Exec const& exec, GeneratorSpec const& spec
 /// Whether generate_family makes the matrix.
 inline bool is_family(std::string_view name) {
   for (std::string_view const family :
-       {"star", "spins", "queues", "wells", "circuit", "attachment", "saddle"})
+       {"star", "spins", "queues", "wells", "circuit", "attachment", "saddle", "patches"})
     if (name == family) return true;
   return false;
 }

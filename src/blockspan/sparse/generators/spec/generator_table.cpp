@@ -155,6 +155,13 @@ void complete_wells(GeneratorSpec& spec) {
 
 void complete_circuit(GeneratorSpec& spec) { complete_long_rows(spec, spec.sizes[0]); }
 
+void complete_patches(GeneratorSpec& spec) {
+  square(spec, spec.sizes[0]);
+  require(spec.numbers[0] <= double(spec.rows), "generator", "PARTS is ", spec.numbers[0], " in '",
+          spec.text, "', but there are only ", spec.rows, " rows");
+  spec.is_symmetric = spec.symmetric;
+}
+
 void complete_attachment(GeneratorSpec& spec) {
   std::int64_t const edges = static_cast<std::int64_t>(spec.numbers[0]);
   require(spec.sizes[0] * edges <= most_ordinal, "generator", "'", spec.text, "' draws ",
@@ -357,6 +364,13 @@ std::vector<GeneratorEntry> uneven_ones() {
            .numbers = {whole("M", 1, 32)},
            .flags = always,
            .complete = complete_attachment},
+          {.name = "patches",
+           .form = "patches:N:PARTS",
+           .summary = "PARTS parts of the rows, each of a drawn kind: a fuzz of patterns",
+           .sizes = {.most = 1},
+           .numbers = {whole("PARTS", 1, many)},
+           .flags = flags,
+           .complete = complete_patches},
           {.name = "saddle",
            .form = "saddle:N:M",
            .summary = "[D B^T; B 0]: N rows tridiagonal, M rows of six columns; symmetric",
