@@ -9,6 +9,7 @@
 
 #include <blockspan/operators/cusparse_operator.hpp>
 #include <blockspan/operators/kokkos_kernels_operator.hpp>
+#include <blockspan/operators/peer_product.hpp>
 #include <blockspan/spmm/spmm.hpp>
 #include <blockspan/support/error.hpp>
 
@@ -51,9 +52,9 @@ std::string peer_refusal(std::string const& id, SpmmCommand const& command) {
     return "Kokkos Kernels is compiled for f64 and c128 only, and this run is " +
            scalar_name<Scalar>();
   if (command.layout != "right")
-    return "its operator takes row-major blocks only, and this run has --layout " + command.layout;
+    return "its product takes row-major blocks only, and this run has --layout " + command.layout;
   if (command.op != "none")
-    return "its operator multiplies by A itself only, and this run has --op " + command.op;
+    return "its product multiplies by A itself only, and this run has --op " + command.op;
   return "";
 }
 
@@ -80,31 +81,32 @@ auto plan_kernel(Operands const& with, SpmmRun& run, std::function<void(SpmmRun&
   });
 }
 
-/// A peer's operator, of those that the program is linked with.
+/// A peer's product, of those that the program is linked with.
 template <class Scalar, class Exec>
-std::unique_ptr<LinearOperator<Scalar, Exec>> make_peer(Exec const& exec,
-                                                        CrsMatrix<Scalar, Exec> const& A,
-                                                        std::string const& id) {
+std::unique_ptr<PeerProduct<Scalar, Exec>> make_peer(Exec const& exec,
+                                                     CrsMatrix<Scalar, Exec> const& A,
+                                                     std::string const& id) {
   if constexpr (has_cusparse)
-    if (id == "cusparse") return cusparse_operator(exec, A, CusparseAlgorithm::fastest);
+    if (id == "cusparse") return cusparse_product(exec, A);
   if constexpr (has_kokkos_kernels)
-    if (id == "kokkos-kernels") return kokkos_kernels_operator(exec, A);
+    if (id == "kokkos-kernels") return kokkos_kernels_product(exec, A);
   fail("blockspan-spmm", id, " is no peer of this build");
 }
 
-/// A peer's product, where peer_refusal has nothing against it; fills in setup_ms. Throws Error for
-/// a matrix that it does not serve.
+/// A peer's product, where peer_refusal has nothing against it. Throws Error where it cannot serve
+/// the matrix.
 template <class Scalar, class Layout, class Exec>
 Multiply<BlockOf<Scalar, Layout, Exec>> peer_kernel(Operands<Scalar, Layout, Exec> const& with,
-                                                    SpmmRun& run) {
+                                                    SpmmRun& run,
+                                                    std::function<void(SpmmRun&)>& describe) {
   if constexpr (std::is_same_v<Layout, Kokkos::LayoutRight>) {
-    Kokkos::Timer const timer;
-    std::shared_ptr<LinearOperator<Scalar, Exec>> const peer =
+    std::shared_ptr<PeerProduct<Scalar, Exec>> const peer =
         make_peer(with.exec, with.A, run.requested);
-    with.fence();
-    run.setup_ms = 1e3 * timer.seconds();
-    run.ran = run.requested;
-    return [peer, with](auto const& Y) { peer->apply(with.exec, with.X, Y); };
+    describe = [peer](SpmmRun& of) {
+      of.ran = peer->name();
+      of.setup_ms = 1e3 * peer->setup_seconds();
+    };
+    return [peer, with](auto const& Y) { peer->multiply(with.exec, with.X, Y); };
   } else {
     fail("blockspan-spmm", run.requested, " takes row-major blocks only");
   }
@@ -119,18 +121,17 @@ Multiply<BlockOf<Scalar, Layout, Exec>> prepare_kernel(Operands<Scalar, Layout, 
                                                        BlockOf<Scalar, Layout, Exec> const& Y,
                                                        SpmmRun& run) {
   std::function<void(SpmmRun&)> describe;
-  auto const multiply = is_peer(run.requested) ? detail::peer_kernel(with, run)
-                                               : detail::plan_kernel(with, run, describe);
+  bool const peer = is_peer(run.requested);
+  auto const multiply =
+      peer ? detail::peer_kernel(with, run, describe) : detail::plan_kernel(with, run, describe);
   Kokkos::Timer const timer;
   auto const launches = launches_of([&] {
     multiply(Y);
     with.fence();
   });
   run.first_ms = 1e3 * timer.seconds();
-  if (describe) {
-    describe(run);
-    run.ran = kernel_that_ran(run.ran, launches);
-  }
+  describe(run);
+  if (!peer) run.ran = kernel_that_ran(run.ran, launches);
   return multiply;
 }
 

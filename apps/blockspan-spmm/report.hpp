@@ -32,7 +32,7 @@ namespace blockspan::apps {
 ///     error_bound      that element's bound; error <= error_bound where it is right
 ///     worst            row and column of that element, from 0
 ///     not_a_number     elements of Y that are NaN, after a start full of NaN
-///     setup_ms         to make the plan, or the peer's operator
+///     setup_ms         to make the plan, or what the peer prepares: its buffer, preprocessing
 ///     first_ms         the first product: it may allocate, load or build what the next ones use
 ///     ms               median, min, max of a product; null if wrong, as all of the following then
 ///     repeats          batches; launches: products in each

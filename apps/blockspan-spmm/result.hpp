@@ -50,11 +50,11 @@ struct Verdict {
 /// One kernel at one width.
 struct SpmmRun {
   int columns = 0;
-  std::string requested;        ///< as on the command line: auto, an id, a peer
-  std::string ran;              ///< the kernel that multiplied; of a peer its id
+  std::string requested;  ///< as on the command line: auto, an id, a peer
+  std::string ran;        ///< the kernel that multiplied; of a peer its name, version and algorithm
   std::string explanation;      ///< the plan's words; empty for a peer
   std::string refused;          ///< why it cannot serve the input; empty: it can
-  double setup_ms = 0;          ///< to make the plan or the peer's operator
+  double setup_ms = 0;          ///< to make the plan, or what the peer prepares
   double first_ms = 0;          ///< the first product, which may allocate or prepare more
   Verdict verdict;              ///< if not refused
   std::optional<Timing> times;  ///< if right

@@ -31,8 +31,8 @@ std::string kernel_in_words(SpmmRun const& run) {
 }
 
 void print_times(std::ostream& out, SpmmResult const& result, SpmmRun const& run) {
-  out << formatted("%12.4f", run.times->median_ms) << formatted("%10.2f", result.gflops(run))
-      << formatted("%10.2f", result.gbytes(run))
+  out << formatted("%12.4f", run.times->median_ms) << formatted("%9.3f", run.setup_ms)
+      << formatted("%10.2f", result.gflops(run)) << formatted("%10.2f", result.gbytes(run))
       << formatted("%8.1f %%", 100 * result.share_of_floor(run))
       << formatted("%10.1e", run.verdict.error)
       << (run.verdict.deterministic ? "  equal" : "  vary") << "\n";
@@ -81,7 +81,7 @@ void print_width(std::ostream& out, SpmmCommand const& command, SpmmResult const
       << grouped(checked.rows) << " of " << grouped(checked.all_rows)
       << " rows checked in extended precision\n"
       << "  kernel" << std::string(width - 6, ' ')
-      << "          ms   GFLOP/s      GB/s     floor     error  bits\n";
+      << "          ms    setup   GFLOP/s      GB/s     floor     error  bits\n";
   for (std::size_t i = first; i < first + kernels; ++i)
     print_run(out, command, result, result.runs[i], width);
 }

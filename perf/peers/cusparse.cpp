@@ -48,16 +48,7 @@ std::vector<Contender> cusparse_contenders(Operands<Scalar> const& with) {
   return all;
 }
 
-std::string cusparse_version() {
-  std::string version;
-  for (auto const property : {MAJOR_VERSION, MINOR_VERSION, PATCH_LEVEL}) {
-    int number = 0;
-    check_cusparse(cusparseGetProperty(property, &number), "cusparseGetProperty");
-    if (!version.empty()) version += '.';
-    version += std::to_string(number);
-  }
-  return version;
-}
+std::string cusparse_version() { return blockspan::operators::cusparse_version(); }
 
 #else
 

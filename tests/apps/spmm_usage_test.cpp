@@ -125,10 +125,10 @@ TEST(SpmmUsage, RefusesPeersThatCannotServeBeforeAnythingIsMade) {
                    "--compare kokkos-kernels: Kokkos Kernels is compiled for f64 and c128 only, "
                    "and this run is c64");
   expect_refused({large, "--compare", "kokkos-kernels", "--layout", "left"},
-                 "--compare kokkos-kernels: its operator takes row-major blocks only, and this run "
+                 "--compare kokkos-kernels: its product takes row-major blocks only, and this run "
                  "has --layout left");
   expect_refused({large, "--compare", "kokkos-kernels", "--op", "transpose"},
-                 "--compare kokkos-kernels: its operator multiplies by A itself only, and this run "
+                 "--compare kokkos-kernels: its product multiplies by A itself only, and this run "
                  "has --op transpose");
   EXPECT_THAT(refusal({"uniform:30x20:30", "--compare", "kokkos-kernels"}), HasSubstr("square"));
 }

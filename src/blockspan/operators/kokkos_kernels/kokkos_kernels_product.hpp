@@ -1,35 +1,25 @@
 #pragma once
 
-#include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 
 #include <KokkosSparse_spmv.hpp>
 
-#include <blockspan/operators/entries/matrix_measures.hpp>
+#include <blockspan/operators/entries/peer_operator.hpp>
 #include <blockspan/operators/kokkos_kernels_operator.hpp>
-#include <blockspan/support/error.hpp>
 
 namespace blockspan::operators {
 
 template <class Scalar, class Exec>
-class KokkosKernelsOperator final : public LinearOperator<Scalar, Exec>,
-                                    public EntryAccess<Scalar, Exec> {
+class KokkosKernelsProduct final : public PeerProduct<Scalar, Exec> {
  public:
   using Matrix = CrsMatrix<Scalar, Exec>;
 
-  KokkosKernelsOperator(Exec const& exec, Matrix A) : matrix_(std::move(A)) {
-    require(matrix_.numRows() == matrix_.numCols(), "blockspan::kokkos_kernels_operator",
-            "the matrix must be square (", matrix_.numRows(), " x ", matrix_.numCols(), ")");
-    norm_bound_ = max_row_sum(exec, matrix_ref<Exec>(matrix_));
-  }
+  explicit KokkosKernelsProduct(Matrix A) : matrix_(std::move(A)) {}
 
-  std::int64_t rows() const override { return matrix_.numRows(); }
-
-  void apply(Exec const& exec, ConstBlock<Scalar, Exec> const& X,
-             Block<Scalar, Exec> const& Y) const override {
+  void multiply(Exec const& exec, ConstBlock<Scalar, Exec> const& X,
+                Block<Scalar, Exec> const& Y) override {
     if (Y.extent(0) == 0 || Y.extent(1) == 0) return;
     // rows that are not contiguous in memory are beyond its vendor paths: the native one
     KokkosSparse::SPMVAlgorithm const native = KokkosSparse::SPMV_NATIVE;
@@ -38,29 +28,29 @@ class KokkosKernelsOperator final : public LinearOperator<Scalar, Exec>,
     KokkosSparse::spmv(exec, &handle, "N", Scalar(1), matrix_, X, Scalar(0), Y);
   }
 
-  OperatorFacts<Scalar, Exec> facts() const override {
-    return {.name = "matrix (Kokkos Kernels)", .norm_bound = norm_bound_};
+  std::string name() const override {
+    return "Kokkos Kernels " + std::to_string(KOKKOSKERNELS_VERSION_MAJOR) + "." +
+           std::to_string(KOKKOSKERNELS_VERSION_MINOR) + "." +
+           std::to_string(KOKKOSKERNELS_VERSION_PATCH) + ", native";
   }
-
-  EntryAccess<Scalar, Exec> const& entries() const override { return *this; }
-
-  bool annihilates_constants(Exec const& exec) const override {
-    return rows_sum_to_zero(exec, matrix_ref<Exec>(matrix_));
-  }
-
-  Block<Scalar, Exec> likely_null_vectors(Exec const& exec, std::int64_t work) const override {
-    return null_vectors_of(exec, matrix_ref<Exec>(matrix_), work);
-  }
+  double setup_seconds() const override { return 0; }
 
  private:
   Matrix matrix_;
-  real_t<Scalar> norm_bound_ = 0;
 };
+
+template <class Scalar, class Exec>
+std::unique_ptr<PeerProduct<Scalar, Exec>> make_kokkos_kernels_product(
+    Exec const&, CrsMatrix<Scalar, Exec> const& A) {
+  return std::make_unique<KokkosKernelsProduct<Scalar, Exec>>(A);
+}
 
 template <class Scalar, class Exec>
 std::unique_ptr<LinearOperator<Scalar, Exec>> make_kokkos_kernels_operator(
     Exec const& exec, CrsMatrix<Scalar, Exec> const& A) {
-  return std::make_unique<KokkosKernelsOperator<Scalar, Exec>>(exec, A);
+  return std::make_unique<PeerOperator<Scalar, Exec>>("blockspan::kokkos_kernels_operator",
+                                                      "matrix (Kokkos Kernels)", exec, A,
+                                                      make_kokkos_kernels_product(exec, A));
 }
 
 }  // namespace blockspan::operators

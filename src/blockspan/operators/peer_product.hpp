@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/operators/linear_operator.hpp>
+
+namespace blockspan {
+
+/// Y = A X by another library, for comparing answers and times: A of any shape, row-major blocks.
+/// Not for two threads at once.
+template <class Scalar, class Exec>
+class PeerProduct {
+ public:
+  virtual ~PeerProduct() = default;
+
+  /// Overwrites Y (rows of A x k) with A X (columns of A x k). The first product of a width may
+  /// choose among algorithms, allocate and wait. Throws Error with the library's own words.
+  virtual void multiply(Exec const& exec, ConstBlock<Scalar, Exec> const& X,
+                        Block<Scalar, Exec> const& Y) = 0;
+  /// The library, its version, and what multiplied last.
+  virtual std::string name() const = 0;
+  /// Seconds that the library took to prepare what multiplied last: buffer and preprocessing.
+  virtual double setup_seconds() const = 0;
+};
+
+}  // namespace blockspan
