@@ -65,7 +65,7 @@ class MatrixMarketError : public Error {
   std::int64_t line;
   std::int64_t column;
   std::string expected;
-  std::string token;  ///< what stood there instead, unprintable bytes as \xNN; or "end of line",
+  std::string token;  ///< what stood there instead, unprintable bytes as `\xNN`; or "end of line",
                       ///< "end of file"
 };
 
