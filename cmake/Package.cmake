@@ -1,5 +1,5 @@
-# `cpack --config BUILD/CPackConfig.cmake`: the library for C and Fortran, and the plugins where they were
-# built, as .deb and .tgz. For this kind of processor only: see Kokkos_ARCH_NATIVE.
+# `cpack --config BUILD/CPackConfig.cmake`: the library for C and Fortran, and the plugins and programs where
+# they were built, as .deb and .tgz. For this kind of processor only: see Kokkos_ARCH_NATIVE.
 set(CPACK_GENERATOR "DEB;TGZ")
 set(CPACK_PACKAGE_NAME blockspan)
 set(CPACK_PACKAGE_VENDOR Blockspan)
@@ -23,5 +23,13 @@ if(TARGET blockspan_petsc)
   list(APPEND CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR}/src/petsc)
   set(CPACK_DEBIAN_PETSC_PACKAGE_NAME libblockspan-petsc)
   set(CPACK_DEBIAN_PETSC_PACKAGE_DEPENDS "libblockspan-c-dev (= ${PROJECT_VERSION})")
+endif()
+if(TARGET blockspan-eig)
+  list(APPEND CPACK_COMPONENTS_ALL programs)
+  set(CPACK_DEBIAN_PROGRAMS_PACKAGE_NAME blockspan)
+  set(CPACK_DEBIAN_PROGRAMS_PACKAGE_SECTION math)
+  if(TARGET blockspan_mumps)  # which is in that package
+    set(CPACK_DEBIAN_PROGRAMS_PACKAGE_DEPENDS "libblockspan-c-dev (= ${PROJECT_VERSION})")
+  endif()
 endif()
 include(CPack)

@@ -18,6 +18,7 @@ breathe_projects = {"blockspan": str(Path(os.environ["BLOCKSPAN_SITE"]) / "doxyg
 breathe_default_project = "blockspan"
 breathe_default_members = ("members", "undoc-members")
 primary_domain = "cpp"
+smartquotes = False  # -- is part of the names of options
 
 html_theme = "furo"
 html_title = f"Blockspan {release}"

@@ -31,7 +31,11 @@ def faults(folder):
             target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
             if not target.is_file():
                 yield f"{path.relative_to(folder)}: no file for {link}"
-            elif parts.fragment and target in pages and unquote(parts.fragment) not in pages[target].places:
+            elif (
+                parts.fragment
+                and target in pages
+                and unquote(parts.fragment) not in pages[target].places
+            ):
                 yield f"{path.relative_to(folder)}: no such place, {link}"
 
 

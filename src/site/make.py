@@ -21,8 +21,21 @@ import reference
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-LANGUAGES = {".c": "c", ".h": "c", ".hpp": "cpp", ".cpp": "cpp", ".f90": "fortran", ".py": "python",
-             ".sh": "bash", ".json": "json", ".txt": "cmake", ".cmake": "cmake"}
+sys.path.append(str(ROOT / "apps"))
+import manual  # noqa: E402
+
+LANGUAGES = {
+    ".c": "c",
+    ".h": "c",
+    ".hpp": "cpp",
+    ".cpp": "cpp",
+    ".f90": "fortran",
+    ".py": "python",
+    ".sh": "bash",
+    ".json": "json",
+    ".txt": "cmake",
+    ".cmake": "cmake",
+}
 PAGES = Path("src/site/pages")
 ORPHAN = "---\norphan: true\n---\n"
 PICTURES = {".svg", ".png"}
@@ -34,8 +47,11 @@ def repository_pages():
     """All Markdown pages of the repository, relative to its root."""
     for folder, folders, files in os.walk(ROOT):
         at = Path(folder).relative_to(ROOT)
-        folders[:] = [name for name in folders
-                      if not (at == Path(".") and name in OUTSIDE) and at / name != PAGES]
+        folders[:] = [
+            name
+            for name in folders
+            if not (at == Path(".") and name in OUTSIDE) and at / name != PAGES
+        ]
         yield from (at / name for name in files if name.endswith(".md"))
 
 
@@ -45,7 +61,7 @@ def section(page, title):
     found = re.search(rf"^#+ {re.escape(title)}\n", text, re.M)
     if not found:
         sys.exit(f"site: no heading '{title}' in {page}")
-    rest, fenced, kept = text[found.end():].splitlines(), False, []
+    rest, fenced, kept = text[found.end() :].splitlines(), False, []
     for line in rest:
         fenced ^= line.startswith("```")
         if not fenced and re.match("#+ ", line):
@@ -78,8 +94,11 @@ class Tree:
             return page
         if (ROOT / path).is_dir():
             self.write(page, "")  # folders may lead back here
-            entries = [entry.relative_to(ROOT) for entry in sorted((ROOT / path).iterdir())
-                       if entry.is_file()]
+            entries = [
+                entry.relative_to(ROOT)
+                for entry in sorted((ROOT / path).iterdir())
+                if entry.is_file()
+            ]
             lines = [f"- [{entry.name}]({self.link(page, entry)})" for entry in entries]
         else:
             self.copy(path)
@@ -99,13 +118,16 @@ class Tree:
 
     def relinked(self, text, home, page):
         """`text`, whose links are relative to the folder `home`, as part of `page`."""
+
         def new(found):
             path, anchor = found[2], found[3] or ""
             if re.match(r"[a-z]+:", path):
                 return found[0]
             target = Path(os.path.normpath(home / path))
             if target.is_relative_to(PAGES):  # some are made: Sphinx says where one is missing
-                return f"{found[1]}({os.path.relpath(target.relative_to(PAGES), page.parent)}{anchor})"
+                return (
+                    f"{found[1]}({os.path.relpath(target.relative_to(PAGES), page.parent)}{anchor})"
+                )
             if not (ROOT / target).exists():
                 sys.exit(f"site: {page} links to {target}, which is not there")
             return f"{found[1]}({self.link(page, target)}{anchor})"
@@ -118,6 +140,7 @@ class Tree:
     def page(self, path, text):
         """A page of the site: `{{ FILE: Heading }}` stands for that section of a page of the
         repository, and the files of `literalinclude` come along."""
+
         def pasted(found):
             source = Path(found[1])
             return self.relinked(section(source, found[2]), source.parent, path)
@@ -129,19 +152,46 @@ class Tree:
         self.write(path, text)
 
 
-def help_text(program):
-    return subprocess.run([program, "--help"], check=True, capture_output=True, text=True,
-                          env={**os.environ, "OMP_NUM_THREADS": "1", "COLUMNS": "100"}).stdout
+def listed(options):
+    """Options as a definition list."""
+    return [
+        f"{', '.join(f'`{name}`' for name in option.names)} {option.value}\n: {prose(option.text)}\n"
+        for option in options
+    ]
+
+
+def prose(text):
+    """Plain text as Markdown."""
+    return re.sub(r"([\\`*_\[\]<>|{}$])", r"\\\1", text)
 
 
 def program_pages(tree, folder):
     """What --help of each program says; the links to these pages need them, built or not."""
-    for name in ("blockspan-eig", "blockspan-solve", "blockspan-spmm"):
+    for name in manual.PROGRAMS:
         program = folder / name / name if folder else None
-        text = "This site was made without the programs: ask `--help`.\n"
+        lines = [f"# {name}", ""]
         if program and program.exists():
-            text = "What `--help` says, and the manual page too.\n\n```text\n" + help_text(program) + "```\n"
-        tree.write(Path("reference") / f"{name}.md", f"# {name}\n\n{text}")
+            said = manual.read_help(program)
+            lines += [
+                prose(said.summary),
+                "",
+                f"`{said.usage}`",
+                "",
+                *listed(said.positionals),
+                "## Options",
+                "",
+                *listed(said.options),
+            ]
+            for title, body in said.notes:
+                lines += [
+                    f"## {title}",
+                    "",
+                    *(["```text", body.rstrip(), "```"] if "  " in body else [prose(body)]),
+                    "",
+                ]
+        else:
+            lines.append("This site was made without the programs: ask `--help`.")
+        tree.write(Path("reference") / f"{name}.md", "\n".join([*lines, ""]))
 
 
 def stage(folder, programs):
@@ -173,7 +223,9 @@ def run(command, **more):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, required=True, help="folder of the result: OUT/html")
-    parser.add_argument("--programs", type=Path, help="folder of the built programs, for their --help")
+    parser.add_argument(
+        "--programs", type=Path, help="folder of the built programs, for their --help"
+    )
     options = parser.parse_args()
     require_tools()
     out = options.out.resolve()
@@ -187,8 +239,23 @@ def main():
     reference.name_files_by_path(out / "doxygen" / "xml")
     for folder in ("html", "doctrees"):  # an old table of C++ names slows Sphinx down without end
         shutil.rmtree(out / folder, ignore_errors=True)
-    run([sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-c", HERE, "-d", out / "doctrees",
-         out / "pages", out / "html"], env=environment)
+    run(
+        [
+            sys.executable,
+            "-m",
+            "sphinx",
+            "-q",
+            "-W",
+            "--keep-going",
+            "-c",
+            HERE,
+            "-d",
+            out / "doctrees",
+            out / "pages",
+            out / "html",
+        ],
+        env=environment,
+    )
     links.check(out / "html")
 
 

@@ -22,13 +22,23 @@ def headers(root):
     """A page a room with its public headers."""
     pages = {}
     for room, title in ROOMS.items():
-        found = [header for header in sorted((root / "src/blockspan" / room).glob("*.hpp"))
-                 if "\nnamespace blockspan {" in header.read_text("utf-8")]  # else for rooms alone
+        found = [
+            header
+            for header in sorted((root / "src/blockspan" / room).glob("*.hpp"))
+            if "\nnamespace blockspan {" in header.read_text("utf-8")
+        ]  # else for rooms alone
         lines = [f"# {title}", "", f"Headers of `blockspan/{room}/`.", ""]
         for header in found:
             name = f"blockspan/{room}/{header.name}"
-            lines += [f"## {header.stem}", "", f"`#include <{name}>`", "",
-                      "```{doxygenfile} " + name, "```", ""]
+            lines += [
+                f"## {header.stem}",
+                "",
+                f"`#include <{name}>`",
+                "",
+                "```{doxygenfile} " + name,
+                "```",
+                "",
+            ]
         pages[Path("reference/cpp") / f"{room}.md"] = "\n".join(lines)
     return pages
 
@@ -38,10 +48,20 @@ def statuses(root):
     text = (root / "src/blockspan/solvers/status.hpp").read_text("utf-8")
     listed = re.search(r"enum class Status \{\n(.*?)\};", text, re.S)[1]
     listed = re.sub(r"\n\s+///<", "", listed)  # comments of several lines
-    rows = [f"| `{name}` | {' '.join(said.split())} |".replace("||", "\\|\\|")
-            for name, said in re.findall(r"(\w+),\s*///<(.*)", listed)]
-    lines = ["# Statuses", "", "Why a solve stopped, and the state of one pair or column, with what to do next.", "",
-             "| status | meaning |", "|---|---|", *rows, ""]
+    rows = [
+        f"| `{name}` | {' '.join(said.split())} |".replace("||", "\\|\\|")
+        for name, said in re.findall(r"(\w+),\s*///<(.*)", listed)
+    ]
+    lines = [
+        "# Statuses",
+        "",
+        "Why a solve stopped, and the state of one pair or column, with what to do next.",
+        "",
+        "| status | meaning |",
+        "|---|---|",
+        *rows,
+        "",
+    ]
     return {Path("reference/statuses.md"): "\n".join(lines)}
 
 
@@ -50,7 +70,9 @@ def name_files_by_path(xml):
     index = (xml / "index.xml").read_text("utf-8")
 
     def path(found):
-        location = re.findall(r'<location file="([^"]+)"', (xml / f"{found[2]}.xml").read_text("utf-8"))
+        location = re.findall(
+            r'<location file="([^"]+)"', (xml / f"{found[2]}.xml").read_text("utf-8")
+        )
         return f"{found[1]}<name>{location[-1]}</name>"
 
     index = re.sub(r'(<compound refid="([^"]+)" kind="file">)<name>[^<]+</name>', path, index)

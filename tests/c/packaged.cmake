@@ -26,3 +26,14 @@ string(FIND "${loaded}" "${BUILD}/src" place)
 if(NOT place EQUAL -1)
   message(FATAL_ERROR "the packaged library needs the build folder: ${loaded}")
 endif()
+
+# The programs, where they were built too, with what goes with them.
+if(packages MATCHES "/blockspan_")
+  execute_process(COMMAND ${WORK}/installed/usr/bin/blockspan-eig laplace5:8x8 --pairs 2 --quiet
+    COMMAND_ERROR_IS_FATAL ANY)
+  foreach(file man/man1/blockspan-eig.1 bash-completion/completions/blockspan-eig)
+    if(NOT EXISTS ${WORK}/installed/usr/share/${file})
+      message(FATAL_ERROR "no ${file} in ${packages}")
+    endif()
+  endforeach()
+endif()

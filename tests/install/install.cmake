@@ -15,3 +15,16 @@ foreach(file IN LISTS files)
     endif()
   endforeach()
 endforeach()
+
+# What goes with a program goes with it.
+file(GLOB manuals ${BLOCKSPAN_BUILD}/apps/*/*.1)
+foreach(manual IN LISTS manuals)
+  cmake_path(GET manual STEM program)
+  file(GLOB_RECURSE installed ${PREFIX}/${program} ${PREFIX}/${program}.1)
+  list(FILTER installed INCLUDE REGEX
+    "/bin/${program}$|/man/man1/${program}[.]1$|/bash-completion/completions/${program}$")
+  list(LENGTH installed count)
+  if(NOT count EQUAL 3)
+    message(FATAL_ERROR "not the program, its manual page and its completion: ${installed}")
+  endif()
+endforeach()
