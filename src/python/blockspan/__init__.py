@@ -46,7 +46,7 @@ from blockspan.results import (
 from blockspan.sampled import sddmm
 from blockspan.status import NotConverged, NotConvergedWarning, Status
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "Certificate",

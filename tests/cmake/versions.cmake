@@ -1,0 +1,17 @@
+# Every place that states the version of Blockspan states VERSION.
+function(expect file pattern)
+  file(READ ${SOURCE}/${file} text)
+  string(REGEX MATCH "${pattern}" found "${text}")
+  if(NOT CMAKE_MATCH_1 STREQUAL VERSION)
+    message(SEND_ERROR "${file} says version '${CMAKE_MATCH_1}', and project() '${VERSION}'")
+  endif()
+endfunction()
+
+set(number "([0-9.]+[0-9])")
+expect(pyproject.toml "\nversion = \"${number}\"")
+expect(src/python/cuda/pyproject.toml "\nversion = \"${number}\"")
+expect(src/python/cuda/pyproject.toml "blockspan==${number}")
+expect(src/python/blockspan/__init__.py "__version__ = \"${number}\"")
+expect(CITATION.cff "\nversion: ${number}")
+expect(README.md "Version ${number}:")
+expect(CHANGELOG.md "\n## ${number}")
