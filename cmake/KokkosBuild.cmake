@@ -48,9 +48,10 @@ macro(blockspan_build_kokkos kokkos_source kernels_source kind)
   blockspan_add_kokkos(${kokkos_source} ${kernels_source} ${kind})
 endmacro()
 
-# A function, so that nothing set here for Kokkos reaches Blockspan's own targets.
+# A function, so that nothing set here for Kokkos reaches Blockspan's own targets. No `kokkos_source`: Kokkos is
+# there.
 function(blockspan_add_kokkos kokkos_source kernels_source kind)
-  if(Kokkos_ENABLE_CUDA)
+  if(kokkos_source AND Kokkos_ENABLE_CUDA)
     string(COMPARE EQUAL ${kind} UNPACKED unpacked)
     blockspan_prepare_kokkos_cuda(${kokkos_source} ${unpacked})
   endif()
@@ -62,7 +63,9 @@ function(blockspan_add_kokkos kokkos_source kernels_source kind)
   # Headers take most of the time of its files, which nothing changes here: one unit a library.
   set(CMAKE_UNITY_BUILD ON)
   set(CMAKE_UNITY_BUILD_BATCH_SIZE 0)
-  add_subdirectory(${kokkos_source} ${PROJECT_BINARY_DIR}/_deps/kokkos-build SYSTEM)
+  if(kokkos_source)
+    add_subdirectory(${kokkos_source} ${PROJECT_BINARY_DIR}/_deps/kokkos-build SYSTEM)
+  endif()
   add_subdirectory(${kernels_source} ${PROJECT_BINARY_DIR}/_deps/kokkoskernels-build SYSTEM)
   set_property(DIRECTORY PROPERTY COMPILE_OPTIONS "${options}")
 endfunction()

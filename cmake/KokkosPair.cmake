@@ -1,5 +1,5 @@
 # Kokkos and Kokkos Kernels, always from the same place. In this order:
-#   0  targets of an enclosing project;
+#   0  targets of an enclosing project; where it builds a Kokkos alone, Kokkos Kernels of 1, 3 or 4 for that;
 #   1  local clones named by FETCHCONTENT_SOURCE_DIR_KOKKOS and FETCHCONTENT_SOURCE_DIR_KOKKOSKERNELS,
 #      since who names them wants them;
 #   2  an installed pair, new enough, with every backend and option asked for;
@@ -51,8 +51,21 @@ function(blockspan_fetch_kokkos kokkos kernels)
   set(${kernels} ${kernels_source} PARENT_SCOPE)
 endfunction()
 
+set(blockspan_kokkos_is_imported)
+if(TARGET Kokkos::kokkos)
+  get_target_property(blockspan_kokkos_is_imported Kokkos::kokkos IMPORTED)
+endif()
 if(TARGET Kokkos::kokkos AND TARGET Kokkos::kokkoskernels)
   blockspan_kokkos_step("the enclosing project's")
+elseif(TARGET Kokkos::kokkos AND NOT blockspan_kokkos_is_imported)
+  blockspan_kokkos_step("the enclosing project's, without Kokkos Kernels")
+  if(FETCHCONTENT_SOURCE_DIR_KOKKOSKERNELS)
+    blockspan_kokkos_step("Kokkos Kernels built from the clone ${FETCHCONTENT_SOURCE_DIR_KOKKOSKERNELS}")
+    blockspan_add_kokkos("" ${FETCHCONTENT_SOURCE_DIR_KOKKOSKERNELS} CLONE)
+  else()
+    blockspan_fetch_kokkos(blockspan_kokkos_source blockspan_kernels_source)
+    blockspan_add_kokkos("" ${blockspan_kernels_source} UNPACKED)
+  endif()
 elseif(FETCHCONTENT_SOURCE_DIR_KOKKOS OR FETCHCONTENT_SOURCE_DIR_KOKKOSKERNELS)
   if(NOT FETCHCONTENT_SOURCE_DIR_KOKKOS OR NOT FETCHCONTENT_SOURCE_DIR_KOKKOSKERNELS)
     message(FATAL_ERROR "Blockspan: FETCHCONTENT_SOURCE_DIR_KOKKOS and "

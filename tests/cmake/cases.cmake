@@ -238,6 +238,26 @@ function(case_enclosing-project)
   expect("the enclosing project's")
 endfunction()
 
+# A Kokkos that the enclosing project builds, without Kokkos Kernels: these are built for it, and never another
+# Kokkos.
+function(case_enclosing-kokkos)
+  fake_source(${WORK}/theirs kokkos enclosing QUIET)
+  fake_source(${WORK}/kernels kokkoskernels clone)
+  fake_installed(${prefix} Kokkos kokkos 4.7.2 SERIAL)
+  fake_installed(${prefix} KokkosKernels kokkoskernels 4.7.2)
+  configure(succeeds ${disconnected} -DENCLOSING_KOKKOS=${WORK}/theirs
+    -DFETCHCONTENT_SOURCE_DIR_KOKKOSKERNELS=${WORK}/kernels)
+  expect("the enclosing project's, without Kokkos Kernels")
+  expect("Kokkos::kokkos is enclosing")
+  expect("Kokkos::kokkoskernels is clone")
+  file(REMOVE_RECURSE ${WORK}/build)
+  fake_index(${WORK}/index)
+  configure(succeeds ${unreachable} -UFETCHCONTENT_SOURCE_DIR_KOKKOSKERNELS
+    -DENCLOSING_KOKKOS=${WORK}/theirs -DBlockspan_PIP=${fake_pip} -DBlockspan_PYGENTEN_SHA256=${fake_hash})
+  expect("Kokkos::kokkos is enclosing")
+  expect("Kokkos::kokkoskernels is index")
+endfunction()
+
 function(case_missing-system-package)
   configure(fails -DREQUIRE_ABSENT=ON)
   expect("not found: BlockspanAbsent (Debian: libabsent-dev), BlockspanAway (Debian: libaway-dev libaway2-dev)")

@@ -14,12 +14,17 @@ if(HOW STREQUAL "find_package")
   list(APPEND arguments -DCOMPONENTS=${COMPONENTS})
 endif()
 if(HOW STREQUAL "add_subdirectory")
-  # Quick to compile: one scalar, not optimised.
+  # Within a project that builds a Kokkos of its own, where the sources of one are there.
+  if(EXISTS ${BLOCKSPAN_BUILD}/_deps/kokkos-src)
+    list(APPEND arguments -DKOKKOS_SOURCE_DIR=${BLOCKSPAN_BUILD}/_deps/kokkos-src
+      -DFETCHCONTENT_SOURCE_DIR_KOKKOSKERNELS=${BLOCKSPAN_BUILD}/_deps/kokkoskernels-src)
+  endif()
+  # Quick to compile: one scalar, not optimised; the type of the build is the parent's, and it has none.
+  list(REMOVE_ITEM arguments -DCMAKE_BUILD_TYPE=Release)
   list(APPEND arguments -DBLOCKSPAN_SOURCE_DIR=${BLOCKSPAN_SOURCE} -DBlockspan_SCALARS=double
-    -DCMAKE_CXX_FLAGS_RELEASE=-O0
     --no-warn-unused-cli -DFETCHCONTENT_FULLY_DISCONNECTED=ON)
 endif()
 execute_process(COMMAND ${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/consumer -B ${WORK} ${arguments}
   COMMAND_ERROR_IS_FATAL ANY)
-execute_process(COMMAND ${CMAKE_COMMAND} --build ${WORK} COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND ${CMAKE_COMMAND} --build ${WORK} --target consumer COMMAND_ERROR_IS_FATAL ANY)
 execute_process(COMMAND ${WORK}/consumer COMMAND_ERROR_IS_FATAL ANY)
