@@ -1,4 +1,7 @@
 // Exact pairs of lines against closed forms; component direct.
+#include <algorithm>
+#include <cmath>
+
 #include "problems.hpp"
 
 namespace c_test {
@@ -76,13 +79,79 @@ TYPED_TEST(CExact, AllPairsOfAnIntervalAndTheirNumber) {
   for (int j = 0; j < 12; ++j)
     EXPECT_NEAR(values[static_cast<std::size_t>(j)], line_eigenvalue(11 + j, n), 1e-12);
   EXPECT_EQ(X.marks(), static_cast<std::size_t>(3 * n));  // the columns that were not needed
-  x.columns = 4;
-  refused(blockspan_eigenpairs_in(k, nullptr, from, to, &x, nullptr, &found, nullptr, nullptr,
-                                  nullptr, nullptr),
-          BLOCKSPAN_BAD_INPUT, "12 pairs in the interval, and X has 4");
-  EXPECT_EQ(found, 12);
   refused(blockspan_count_eigenvalues(k, nullptr, to, from, nullptr, &number, &trusted),
           BLOCKSPAN_BAD_INPUT, "");
+}
+
+// More pairs than X has columns: their number, the first of them, and a status that says so.
+TYPED_TEST(CExact, AnIntervalWithMorePairsThanColumns) {
+  constexpr std::int64_t n = 100, columns = 4;
+  auto const K = laplacian<TypeParam>(n);
+  auto const k = K.as_operator(this->context);
+  double const from = (line_eigenvalue(10, n) + line_eigenvalue(11, n)) / 2,
+               to = (line_eigenvalue(22, n) + line_eigenvalue(23, n)) / 2;
+  auto X = Columns<TypeParam>::by_rows(n, 6);
+  auto x = X.block();
+  x.columns = columns;
+  std::vector<double> values(columns + 1, -7), errors(columns + 1, -7);
+  std::vector<std::int32_t> statuses(columns + 1, -7);
+  std::int64_t found = -1;
+  auto summary = empty_summary();
+  auto const code =
+      blockspan_eigenpairs_in(k, nullptr, from, to, &x, nullptr, &found, values.data(),
+                              errors.data(), statuses.data(), &summary);
+  if (!this->built || !TestFixture::in_double)
+    return refused(code, BLOCKSPAN_NOT_BUILT, this->built ? "double precision" : "direct");
+  ok(code);
+  EXPECT_EQ(found, 12);
+  EXPECT_EQ(summary.status, BLOCKSPAN_MISSING_PAIRS);
+  EXPECT_EQ(summary.converged, columns);
+  for (int j = 0; j < columns; ++j) {
+    EXPECT_NEAR(values[static_cast<std::size_t>(j)], line_eigenvalue(11 + j, n), 1e-12);
+    EXPECT_EQ(statuses[static_cast<std::size_t>(j)], BLOCKSPAN_CONVERGED);
+  }
+  EXPECT_EQ(values[columns], -7);
+  EXPECT_EQ(errors[columns], -7);
+  EXPECT_EQ(statuses[columns], -7);
+  EXPECT_EQ(X.marks(), static_cast<std::size_t>(2 * n));
+  auto const report = report_of(this->context);
+  EXPECT_NE(report.find("missing_pairs"), std::string::npos) << report;
+  EXPECT_NE(report.find("the first of 12 pairs"), std::string::npos) << report;
+}
+
+// The same number of pairs, nearest by difference and by ratio, which reaches further up.
+TYPED_TEST(CExact, CayleysFormTakesTheNearestInRatio) {
+  constexpr std::int64_t n = 100;
+  constexpr int pairs = 9;
+  auto const K = laplacian<TypeParam>(n);
+  auto const k = K.as_operator(this->context);
+  auto X = Columns<TypeParam>::by_columns(n, pairs);
+  auto const x = X.block();
+  double const sigma = 0.3 * line_eigenvalue(20, n) + 0.7 * line_eigenvalue(21, n);
+  std::vector<double> all, values(pairs);
+  for (int j = 1; j <= n; ++j) all.push_back(line_eigenvalue(j, n));
+  auto const ratio = [&](double lambda) { return std::abs((lambda - sigma) / (lambda + sigma)); };
+  std::ranges::sort(all, {}, ratio);
+  all.resize(pairs);
+  std::ranges::sort(all);
+  auto options = exact_options(pairs);
+  options.form = BLOCKSPAN_CAYLEY;
+  std::int64_t found = -1;
+  auto const code = blockspan_eigenpairs_near(k, nullptr, sigma, &x, &options, &found,
+                                              values.data(), nullptr, nullptr, nullptr);
+  if (!this->built || !TestFixture::in_double)
+    return refused(code, BLOCKSPAN_NOT_BUILT, this->built ? "double precision" : "direct");
+  ok(code);
+  EXPECT_EQ(found, pairs);
+  for (std::size_t j = 0; j < pairs; ++j) EXPECT_NEAR(values[j], all[j], 1e-12);
+  auto by_difference = exact_options(pairs);
+  ok(blockspan_eigenpairs_near(k, nullptr, sigma, &x, &by_difference, &found, values.data(),
+                               nullptr, nullptr, nullptr));
+  EXPECT_GT(std::abs(values[0] - all[0]), 1e-6);  // the two forms differ here
+  options.form = 3;
+  refused(blockspan_eigenpairs_near(k, nullptr, sigma, &x, &options, &found, nullptr, nullptr,
+                                    nullptr, nullptr),
+          BLOCKSPAN_BAD_INPUT, "form");
 }
 
 TYPED_TEST(CExact, DirectIsAPreconditionerToo) {

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 #if defined(BLOCKSPAN_HAS_DIRECT)
 #include <blockspan/solvers/exact.hpp>
@@ -43,7 +46,7 @@ inline ExactOptions library_options(char const* where, blockspan_exact_options c
   o.basis = given.basis;
   o.slice = given.slice;
   o.count = given.count != 0;
-  o.form = choice<Spectral>(where, "form", given.form, 1);
+  o.form = choice<Spectral>(where, "form", given.form, 2);
   o.memory_limit = given.memory_limit;
   o.seed = given.seed;
   o.max_steps = given.max_steps;
@@ -100,13 +103,26 @@ inline JsonText json_of(ExactReport const& report) {
   return json;
 }
 
-inline void give_report(Context& context, ExactReport const& report, Results& results) {
+/// Of the pairs of `report` the caller has room for the first `room`.
+inline void give_report(Context& context, ExactReport report, std::int64_t room, Results& results) {
+  auto const pairs = static_cast<std::int64_t>(report.eigenvalues.size());
+  if (results.found) *results.found = pairs;
+  if (pairs > room) {
+    if (report.converged()) report.status = Status::missing_pairs;
+    report.notes.push_back("X has " + std::to_string(room) + " columns: the first of " +
+                           std::to_string(pairs) + " pairs are in it");
+  }
+  context.report = json_of(report).text();
+  if (pairs > room) {
+    auto const kept = static_cast<std::size_t>(room);
+    report.eigenvalues.resize(kept), report.backward_errors.resize(kept);
+    report.pair_status.resize(kept);
+  }
   give_pairs(report, results);
   auto& summary = results.summary;
   summary.proof = static_cast<std::int32_t>(report.proof);
   summary.iterations = report.steps;
   summary.operator_applications = report.factorizations;
-  context.report = json_of(report).text();
 }
 
 #endif
@@ -136,8 +152,7 @@ void WholeMatrix<Scalar, Exec>::near(Operator const* M, double sigma, blockspan_
     auto const report = eigenpairs_near(this->exec(), matrix_, mass, sigma, x.view(), o);
     x.give_back(this->exec());
     this->exec().fence(where);
-    if (results.found) *results.found = static_cast<std::int64_t>(report.eigenvalues.size());
-    give_report(this->context(), report, results);
+    give_report(this->context(), report, X->columns, results);
   } else {
     (void)M, (void)sigma, (void)X, (void)options, (void)results;
     no_exact<Scalar>(where);
@@ -157,16 +172,13 @@ void WholeMatrix<Scalar, Exec>::inside(Operator const* M, double from, double to
     auto const report = eigenpairs_in(this->exec(), matrix_, mass, from, to, found,
                                       library_options(where, options));
     auto const pairs = static_cast<std::int64_t>(report.eigenvalues.size());
-    if (results.found) *results.found = pairs;
-    require(pairs <= X->columns, where, "there are ", pairs, " pairs in the interval, and X has ",
-            X->columns, " columns (blockspan_count_eigenvalues counts them)");
-    blockspan_block room = *X;
-    room.columns = pairs;
-    if (pairs > 0)
-      convert_block(this->exec(), blocks::column_range(found, 0, static_cast<int>(pairs)),
-                    strided<Scalar, Exec>(room));
+    blockspan_block kept = *X;
+    kept.columns = std::min(pairs, X->columns);
+    if (kept.columns > 0)
+      convert_block(this->exec(), blocks::column_range(found, 0, static_cast<int>(kept.columns)),
+                    strided<Scalar, Exec>(kept));
     this->exec().fence(where);
-    give_report(this->context(), report, results);
+    give_report(this->context(), report, X->columns, results);
   } else {
     (void)M, (void)from, (void)to, (void)X, (void)options, (void)results;
     no_exact<Scalar>(where);

@@ -22,7 +22,8 @@ module blockspan_c
   integer(c_int32_t), parameter :: &
       blockspan_cg_automatic = 0, blockspan_cg_pseudo_block = 1, blockspan_cg_block = 2
   integer(c_int32_t), parameter :: blockspan_for_systems = 0, blockspan_for_eigenpairs = 1
-  integer(c_int32_t), parameter :: blockspan_normal = 0, blockspan_buckling = 1
+  integer(c_int32_t), parameter :: blockspan_normal = 0, blockspan_buckling = 1, &
+      blockspan_cayley = 2
   integer(c_int32_t), parameter :: &
       blockspan_proof_none = 0, blockspan_proof_proved = 1, blockspan_proof_tied = 2, &
       blockspan_proof_missing = 3, blockspan_proof_uncountable = 4

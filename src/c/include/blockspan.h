@@ -64,8 +64,12 @@ enum { /* when a pair counts as converged, r = A x - lambda B x */
 enum { BLOCKSPAN_PATH_AUTOMATIC = 0, BLOCKSPAN_PATH_ITERATIVE = 1, BLOCKSPAN_PATH_DENSE = 2 };
 enum { BLOCKSPAN_CG_AUTOMATIC = 0, BLOCKSPAN_CG_PSEUDO_BLOCK = 1, BLOCKSPAN_CG_BLOCK = 2 };
 enum { BLOCKSPAN_FOR_SYSTEMS = 0, BLOCKSPAN_FOR_EIGENPAIRS = 1 };
-enum { BLOCKSPAN_NORMAL = 0, BLOCKSPAN_BUCKLING = 1 }; /* forms of K x = lambda M x */
-enum {                                                 /* what counts say of exact pairs */
+enum { /* forms of K x = lambda M x */
+  BLOCKSPAN_NORMAL = 0,
+  BLOCKSPAN_BUCKLING = 1, /* K positive definite, M any; nearest in 1 / lambda */
+  BLOCKSPAN_CAYLEY = 2    /* nearest in ratio: least |lambda - sigma| / |lambda + sigma| */
+};
+enum { /* what counts say of exact pairs */
   BLOCKSPAN_PROOF_NONE = 0,
   BLOCKSPAN_PROOF_PROVED = 1,
   BLOCKSPAN_PROOF_TIED = 2,
@@ -342,7 +346,7 @@ typedef struct {
   int32_t basis;     /* columns of the basis; 0: 2 pairs + 7 blocks */
   int32_t slice;     /* pairs of an interval found at one shift, about */
   int32_t count;     /* 1: count what was found, the proof that no pair is missing */
-  int32_t form;      /* BLOCKSPAN_NORMAL, _BUCKLING */
+  int32_t form;      /* BLOCKSPAN_NORMAL, _BUCKLING, _CAYLEY */
   int32_t max_steps; /* of block Lanczos */
   int32_t reserved;  /* 0 */
   double tolerance;
@@ -361,8 +365,9 @@ BLOCKSPAN_API blockspan_code blockspan_eigenpairs_near(
     const blockspan_exact_options *options, int64_t *found, double *values,
     double *backward_errors, int32_t *statuses, blockspan_summary *summary);
 /* All pairs with from < lambda < to. X: n x m; values, backward_errors, statuses: m long, or NULL.
-   Where more than m are found, BLOCKSPAN_BAD_INPUT: *found says how many, and nothing else is
-   written. (blockspan_count_eigenvalues says it before.) */
+   found: how many there are, which may be more than m: the first m of them are given then, with
+   the status BLOCKSPAN_MISSING_PAIRS, and the report has the values of all.
+   (blockspan_count_eigenvalues says the number before.) */
 BLOCKSPAN_API blockspan_code blockspan_eigenpairs_in(
     blockspan_operator K, blockspan_operator M, double from, double to, const blockspan_block *X,
     const blockspan_exact_options *options, int64_t *found, double *values,
