@@ -34,7 +34,9 @@ class Package:
 names = ("license", "version", "variant", "depends_on", "conflicts")
 modules = {
     "spack.package": {name: directive(name) for name in names},
-    "spack_repo.builtin.build_systems.cmake": {"CMakePackage": type("CMakePackage", (Package,), {})},
+    "spack_repo.builtin.build_systems.cmake": {
+        "CMakePackage": type("CMakePackage", (Package,), {})
+    },
     "spack_repo.builtin.build_systems.cuda": {"CudaPackage": type("CudaPackage", (Package,), {})},
 }
 for name, content in modules.items():
