@@ -39,20 +39,16 @@ LANGUAGES = {
 PAGES = Path("src/site/pages")
 ORPHAN = "---\norphan: true\n---\n"
 PICTURES = {".svg", ".png"}
-# What no reader of the site looks for.
-OUTSIDE = {"build", "install", ".git", ".ci"}
+FOLDERS = ("src", "apps", "tests", "perf", "cmake")
 
 
 def repository_pages():
-    """All Markdown pages of the repository, relative to its root."""
-    for folder, folders, files in os.walk(ROOT):
-        at = Path(folder).relative_to(ROOT)
-        folders[:] = [
-            name
-            for name in folders
-            if not (at == Path(".") and name in OUTSIDE) and at / name != PAGES
-        ]
-        yield from (at / name for name in files if name.endswith(".md"))
+    """All Markdown pages of the repository, relative to its root; nothing that was made or installed there."""
+    yield from (path.relative_to(ROOT) for path in ROOT.glob("*.md"))
+    for folder in FOLDERS:
+        for path in (ROOT / folder).rglob("*.md"):
+            if not path.is_relative_to(ROOT / PAGES):
+                yield path.relative_to(ROOT)
 
 
 def section(page, title):
