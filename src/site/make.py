@@ -190,6 +190,31 @@ def program_pages(tree, folder):
         tree.write(Path("reference") / f"{name}.md", "\n".join([*lines, ""]))
 
 
+def check_commands(pages, folder):
+    """Commands on pages have options that the programs know."""
+    known, faults = {}, []
+    for name in manual.PROGRAMS:
+        program = folder / name / name if folder else None
+        if program and program.exists():
+            options = manual.read_help(program).options
+            known[name] = {word for option in options for word in option.names}
+    for path in sorted(pages.rglob("*.md")):
+        text = path.read_text("utf-8").replace("\\\n", " ")
+        for name, rest in re.findall(r"(?m)\b(blockspan-(?:eig|solve|spmm)) ([^`#|;&\n]*)", text):
+            for option in re.findall(r"(?<![\w-])--[a-z][\w-]*", rest):
+                if name in known and option not in known[name]:
+                    faults.append(f"{path.relative_to(pages)}: {name} has no {option}")
+        for option in re.findall(r"`(--[a-z][\w-]*)[^`\n]*`", text):
+            if (
+                known
+                and path.parts[-2:-1] == ("pages",)
+                and option not in set().union(*known.values())
+            ):
+                faults.append(f"{path.relative_to(pages)}: no program has {option}")
+    if faults:
+        sys.exit("site: options that there are not:\n" + "\n".join(faults))
+
+
 def stage(folder, programs):
     tree = Tree(folder)
     for path in repository_pages():
@@ -227,6 +252,7 @@ def main():
     out = options.out.resolve()
     out.mkdir(parents=True, exist_ok=True)
     stage(out / "pages", options.programs)
+    check_commands(out / "pages", options.programs)
     environment = {**os.environ, "BLOCKSPAN_ROOT": str(ROOT), "BLOCKSPAN_SITE": str(out)}
     warnings = out / "doxygen.txt"
     run(["doxygen", HERE / "Doxyfile"], env=environment)
