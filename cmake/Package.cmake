@@ -35,11 +35,8 @@ endif()
 # Builds with Blockspan_C_VARIANT whose library goes into the package of this one.
 set(Blockspan_PACKAGE_VARIANTS "" CACHE STRING "Folders of builds of the C library for better processors")
 if(Blockspan_PACKAGE_VARIANTS)
-  foreach(component IN LISTS CPACK_COMPONENTS_ALL)
-    list(APPEND CPACK_INSTALL_CMAKE_PROJECTS ${PROJECT_BINARY_DIR} Blockspan ${component} /)
-  endforeach()
-  foreach(variant IN LISTS Blockspan_PACKAGE_VARIANTS)
-    list(APPEND CPACK_INSTALL_CMAKE_PROJECTS ${variant} Blockspan c /)
+  foreach(build IN LISTS PROJECT_BINARY_DIR Blockspan_PACKAGE_VARIANTS)
+    list(APPEND CPACK_INSTALL_CMAKE_PROJECTS ${build} Blockspan ALL /)  # of CPACK_COMPONENTS_ALL
   endforeach()
 endif()
 include(CPack)

@@ -1,4 +1,5 @@
 # Makes the .deb files, unpacks them into an empty folder, and compiles and runs SOURCE with what is there.
+cmake_minimum_required(VERSION 3.25)
 file(REMOVE_RECURSE ${WORK})
 file(MAKE_DIRECTORY ${WORK})
 execute_process(COMMAND ${CPACK} --config ${BUILD}/CPackConfig.cmake -G DEB -B ${WORK}
@@ -13,7 +14,7 @@ endforeach()
 file(GLOB_RECURSE pc ${WORK}/installed/*/blockspan.pc)
 cmake_path(GET pc PARENT_PATH folder)
 set(ENV{PKG_CONFIG_PATH} ${folder})
-execute_process(COMMAND ${PKG_CONFIG} --define-prefix --cflags --libs blockspan
+execute_process(COMMAND ${PKG_CONFIG} --cflags --libs blockspan
   OUTPUT_VARIABLE flags COMMAND_ERROR_IS_FATAL ANY)
 separate_arguments(flags UNIX_COMMAND "${FLAGS} ${flags}")
 execute_process(COMMAND ${CC} -std=c99 ${SOURCE} -o ${WORK}/program ${flags} -lm
