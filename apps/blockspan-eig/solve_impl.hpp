@@ -175,12 +175,13 @@ void iterate(Exec const& exec, EigCommand const& command, EigProblem<Scalar, Exe
   auto& T = setup.T;
   auto& options = setup.options;
   Communicator const ranks = problem.rows.space.communicator();
-  LateSwitch late(SolveKind::eigenpairs, command.tolerance);
+  auto late =
+      change_over_of(T, *problem.A, Definiteness::any, setup.choice.columns, command.tolerance);
   options.monitor = [&](LobpcgProgress<double> const& now) {
     bool const goes_on = observer(now);
     auto const& errors = now.backward_errors;
     auto const count = std::min(errors.size(), static_cast<std::size_t>(now.wanted));
-    return !late.due(std::span(errors.data(), count), now.iteration, T) && goes_on;
+    return !late.due(std::span(errors.data(), count), now.iteration) && goes_on;
   };
   result.solver = run(exec, command, problem, setup);
   lap();

@@ -232,10 +232,11 @@ void iterate(Exec const& exec, SolveCommand const& command, ProgressLine& progre
   auto& M = setup.M;
   auto& options = setup.options;
   Communicator const ranks = system.rows.space.communicator();
-  LateSwitch late(SolveKind::system, command.tolerance);
+  auto late =
+      change_over_of(M, *system.A, Definiteness::positive, setup.choice.columns, command.tolerance);
   options.monitor = [&](CgProgress<double> const& now) {
     progress.iteration(now.iteration, now.converged, now.residuals, command.tolerance);
-    return !late.due(now.residuals, now.iteration, M) && !InterruptGuard::interrupted();
+    return !late.due(now.residuals, now.iteration) && !InterruptGuard::interrupted();
   };
   result.solver = solve_spd(exec, *setup.product.op, system.B, system.X, options);
   lap();
@@ -252,7 +253,6 @@ void iterate(Exec const& exec, SolveCommand const& command, ProgressLine& progre
   while (ranks.any(late.late()) && !ranks.any(InterruptGuard::interrupted())) {
     switch_late(exec, setup.choice, system.A, result.solver.iterations, late,
                 Definiteness::positive, M);
-    late.changed_over();
     go_on();
   }
   if (blames_preconditioner(result.solver) && M.mend && M.mend(M)) go_on();

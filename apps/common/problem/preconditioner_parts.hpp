@@ -1,12 +1,9 @@
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 #include <functional>
-#include <limits>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,38 +31,9 @@ struct Preconditioner {
   std::unique_ptr<LinearOperator<Scalar, Exec>> op;  ///< null: none
   std::vector<std::string> notes;
   std::optional<MultigridReport> levels = {};
-  /// automatic: another may follow, multigrid first, whose setup is worth so many iterations.
-  int late_setup = std::numeric_limits<int>::max();
-  /// automatic: factors may follow, after so many iterations.
-  int late_iterations = std::numeric_limits<int>::max();
+  bool automatic = false;  ///< another may follow: see ChangeOver
   /// What helps where a solver finds it not positive definite; empty, or false: nothing.
   std::function<bool(Preconditioner&)> mend = {};
-};
-
-/// Watches a solve for the moment to change over to multigrid or factors. By counts and errors
-/// alone, so that all ranks see the same, and every run.
-class LateSwitch {
- public:
-  LateSwitch(SolveKind kind, double tolerance) : tolerance_(tolerance), pace_(kind, tolerance) {}
-  /// errors: those that have to fall below the tolerance, of one at the start. M: what solves.
-  template <class Scalar, class Exec>
-  bool due(std::span<double const> errors, int iteration, Preconditioner<Scalar, Exec> const& M) {
-    if (errors.empty()) return late_ = false;
-    double const error = *std::max_element(errors.begin(), errors.end());
-    pace_.see(iteration, error);
-    bool const for_levels =
-        M.late_setup < std::numeric_limits<int>::max() && pace_.is_time_to_switch(M.late_setup);
-    bool const for_factors = iteration >= M.late_iterations && error > std::sqrt(tolerance_);
-    return late_ = for_levels || for_factors;
-  }
-  bool late() const { return late_; }  ///< what due() said last
-  void changed_over() { late_ = false; }
-  double left() const { return pace_.left(); }  ///< iterations at the pace it saw
-
- private:
-  double tolerance_;
-  SolvePace pace_;
-  bool late_ = false;
 };
 
 /// What a matrix must be for the problem at hand.

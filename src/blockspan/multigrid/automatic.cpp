@@ -47,4 +47,33 @@ bool weak_multigrid_pays(MultigridReport const& report, SolveKind kind, double l
   return report.predicted_iterations * (1 + report.products) < of_plain * left;
 }
 
+std::int64_t factors_worth(SolveKind kind, std::int64_t rows, std::int64_t nonzeros, int columns,
+                           double left) {
+  // factors of e entries take some e^2 / rows multiplications
+  constexpr double vectors = 10, bytes_of_entry = 16, least_bytes = 1 << 24, most_bytes = 1e15;
+  double const n = static_cast<double>(rows), products = kind == SolveKind::system ? 1 : 8,
+               step = columns * (products * static_cast<double>(nonzeros) +
+                                 (products + columns - 1) * vectors * n),
+               bytes = bytes_of_entry * std::sqrt(n * step * left);
+  return bytes < most_bytes ? static_cast<std::int64_t>(std::max(bytes, least_bytes)) : 0;
+}
+
+ChangeOver::ChangeOver(SolveKind kind, std::int64_t rows, int columns, double tolerance, bool alone)
+    : kind_(kind), rows_(rows), tolerance_(tolerance), pace_(kind, tolerance) {
+  // Without rounding errors conjugate gradients end after one step a row: where
+  // they are not even half way then, the matrix is too ill-conditioned for them.
+  if (kind == SolveKind::system && alone)
+    iterations_ = static_cast<int>(std::clamp<std::int64_t>(rows, 100, 1 << 30));
+  if (rows >= automatic_least_rows) setup_ = multigrid_setup_iterations(kind, columns);
+}
+
+bool ChangeOver::due(std::span<double const> errors, int iteration) {
+  if (errors.empty()) return late_ = false;
+  double const error = *std::max_element(errors.begin(), errors.end());
+  pace_.see(iteration, error);
+  bool const for_levels = setup_ < never && pace_.is_time_to_switch(setup_);
+  bool const for_factors = iteration >= iterations_ && error > std::sqrt(tolerance_);
+  return late_ = for_levels || for_factors;
+}
+
 }  // namespace blockspan
