@@ -4,6 +4,7 @@
 #include <cmath>
 #include <string>
 
+#include <blockspan/multigrid/automatic.hpp>
 #include <blockspan/sparse/generators.hpp>
 #include <blockspan/support/error.hpp>
 
@@ -137,18 +138,14 @@ void add_course(CLI::App& app, EigCommand& command) {
       ->excludes(initial);
 }
 
-/// Jacobi favours rows with a small diagonal: right at the lower end of the spectrum, wrong at the
-/// upper one, where only a pencil still gains by its scaling.
 void choose_preconditioner(EigCommand& command) {
   constexpr double chebyshev_ratio = 30;
-  bool const largest = command.which == "largest";
   bool const one_method =
       command.precision == "mixed" || !command.checkpoint.empty() || !command.resume.empty();
   command.preconditioner_by_default = command.preconditioner.empty();
   if (command.preconditioner.empty())
-    command.preconditioner = largest && command.mass.empty() ? "none"
-                             : largest || one_method         ? "jacobi"
-                                                             : "automatic";
+    command.preconditioner =
+        default_of_eigenpairs(command.which == "largest", !command.mass.empty(), one_method);
   command.preconditioner_choice =
       parse_preconditioner(command.preconditioner, chebyshev_ratio, command.multigrid);
 }

@@ -190,15 +190,15 @@ void iterate(Exec const& exec, EigCommand const& command, EigProblem<Scalar, Exe
     switch_late(exec, setup.choice, problem.A, result.solver.iterations, late, Definiteness::any, T,
                 problem.M.get());
     double const changing = lap();
-    int const before = result.solver.iterations;
+    auto const before = std::move(result.solver);
     result.seconds.setup += changing;
     options.preconditioner = T.op.get();
     options.guess_columns = static_cast<int>(setup.X.extent(1));
     options.resume.clear();
-    options.max_iterations = std::max(0, options.max_iterations - before);
-    options.time_limit = std::max(0.0, options.time_limit - changing - result.solver.seconds.total);
+    options.max_iterations = std::max(0, options.max_iterations - before.iterations);
+    options.time_limit = std::max(0.0, options.time_limit - changing - before.seconds.total);
     result.solver = run(exec, command, problem, setup);
-    result.solver.iterations += before;
+    result.solver.put_before(before);
     lap();
   }
   result.notes.insert(result.notes.end(), T.notes.begin(), T.notes.end());

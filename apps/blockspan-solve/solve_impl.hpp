@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -236,18 +237,19 @@ void iterate(Exec const& exec, SolveCommand const& command, ProgressLine& progre
       change_over_of(M, *system.A, Definiteness::positive, setup.choice.columns, command.tolerance);
   options.monitor = [&](CgProgress<double> const& now) {
     progress.iteration(now.iteration, now.converged, now.residuals, command.tolerance);
-    return !late.due(now.residuals, now.iteration) && !InterruptGuard::interrupted();
+    auto const group = std::span(now.residuals).subspan(now.first_column, now.group_columns);
+    return !late.due(group, now.group_iteration) && !InterruptGuard::interrupted();
   };
   result.solver = solve_spd(exec, *setup.product.op, system.B, system.X, options);
   lap();
   auto const go_on = [&] {
-    int const before = result.solver.iterations;
+    auto const before = std::move(result.solver);
     result.seconds.setup += lap();
     options.preconditioner = M.op.get();
     options.use_guess = true;
-    options.max_iterations = std::max(0, options.max_iterations - before);
+    options.max_iterations = std::max(0, command.max_iterations - before.most_iterations());
     result.solver = solve_spd(exec, *setup.product.op, system.B, system.X, options);
-    result.solver.iterations += before;
+    result.solver.put_before(before);
     lap();
   };
   while (ranks.any(late.late()) && !ranks.any(InterruptGuard::interrupted())) {

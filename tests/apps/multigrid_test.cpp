@@ -1,5 +1,6 @@
 // --preconditioner multigrid of both programs: few iterations, the table of levels, what it is told
 // of a problem, and what is said where it does not suit.
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -110,6 +111,19 @@ TEST_P(AppsMultigrid, TakesOverUnaskedWhereItPays) {
   EXPECT_EQ(pairs["notes"], again["notes"]);
   EXPECT_EQ(pairs["iterations"], again["iterations"]);
   EXPECT_LT(pairs["iterations"], 40);
+  // counts are those of both methods
+  EXPECT_EQ(pairs["history"].size(), pairs["iterations"].get<std::size_t>() + 1);
+  for (std::size_t i = 0; i < pairs["history"].size(); ++i)
+    EXPECT_EQ(pairs["history"][i]["iteration"], i);
+  EXPECT_GE(pairs["operator_applications"], pairs["iterations"]);
+  auto const system = solve("blockspan-solve", {"laplace5:230"});
+  EXPECT_THAT(system["notes"].dump(), HasSubstr("multigrid took over after "));
+  EXPECT_EQ(system["history"].size(), system["iterations"].get<std::size_t>());
+  EXPECT_GE(system["operator_applications"], system["iterations"]);
+  int most = 0;
+  for (auto const& column : system["columns"])
+    most = std::max(most, column["iterations"].get<int>());
+  EXPECT_EQ(most, system["iterations"]);
   double const step = std::acos(-1.0) / 231;
   EXPECT_NEAR(pairs["eigenvalues"][0].get<double>(), 4 - 4 * std::cos(step), 1e-8);
   auto const jacobi = solve("blockspan-eig", {"laplace7:12", "--preconditioner", "jacobi"});

@@ -1,6 +1,10 @@
 // When a plain method has shown that another one has less work, by counts and residuals.
 #include <cmath>
 #include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -78,6 +82,97 @@ TEST(MultigridAutomatic, TakesAWeakHierarchyForManyIterationsOnly) {
   EXPECT_FALSE(weak_multigrid_pays(report, SolveKind::eigenpairs, 29));
   report.status = MultigridStatus::no_coarsening;
   EXPECT_FALSE(weak_multigrid_pays(report, SolveKind::system, 1e9));
+}
+
+TEST(MultigridAutomatic, GivesFactorsTheMemoryOfWorkThatIsSaved) {
+  // e entries cost e^2 / rows, a step of one column entries + 10 vectors, 16 bytes an entry
+  double const rows = 1e6, entries = std::sqrt(rows * (5e6 + 10 * rows) * 300);
+  EXPECT_EQ(factors_worth(SolveKind::system, 1'000'000, 5'000'000, 1, 300),
+            static_cast<std::int64_t>(16 * entries));
+  EXPECT_GE(factors_worth(SolveKind::system, 100, 300, 1, 1), 1 << 24) << "what costs no time";
+  EXPECT_EQ(factors_worth(SolveKind::system, 100, 300, 1, std::numeric_limits<double>::infinity()),
+            0)
+      << "no limit";
+}
+
+struct Named {
+  std::string method;
+  std::string name() const { return method; }
+};
+
+struct Made {
+  std::unique_ptr<Named> op;
+  std::vector<std::string> notes = {};
+  std::optional<MultigridReport> levels = {};
+};
+
+Made named(std::string const& method) { return {std::make_unique<Named>(method)}; }
+
+/// A hierarchy that expects so many iterations of 5 products each.
+Made hierarchy(MultigridStatus status, double iterations) {
+  auto made = named("multigrid");
+  made.levels.emplace();
+  made.levels->status = status;
+  made.levels->message = "why";
+  made.levels->products = 5;
+  made.levels->predicted_iterations = static_cast<int>(iterations);
+  return made;
+}
+
+/// What a system of 10,000 rows goes on with whose error has fallen to 0.1 in 40 steps, 280 before
+/// it is solved; and why.
+Made after_forty(Made levels, Made factors) {
+  ChangeOver course(SolveKind::system, 10'000, 8, 1e-8, true);
+  auto M = named("jacobi");
+  for (int k = 1; k < 19; ++k)  // a tenth of the setup of eight columns
+    EXPECT_FALSE(course.due(std::vector{std::pow(0.1, k / 40.0)}, k)) << k;
+  EXPECT_TRUE(course.due(std::vector{0.1, 0.001}, 40));
+  auto const one = [](Made& made) { return [&made](auto...) { return std::move(made); }; };
+  course.take(40, M, one(levels), one(factors), [] { return named("the inverse"); });
+  EXPECT_FALSE(course.late());
+  EXPECT_FALSE(course.due(std::vector{0.1}, 10'001) && M.op->method != "jacobi") << "once";
+  return M;
+}
+
+TEST(MultigridAutomatic, TakesGoodLevelsThenFactorsThenWeakLevels) {
+  using enum MultigridStatus;
+  auto M = after_forty(hierarchy(good, 20), named("factors"));
+  EXPECT_EQ(M.op->method, "multigrid");
+  EXPECT_EQ(M.notes,
+            std::vector<std::string>{"multigrid took over after 40 iterations with jacobi"});
+  M = after_forty(hierarchy(weak, 20), named("factors"));
+  EXPECT_EQ(M.op->method, "factors");
+  M = after_forty(hierarchy(weak, 60), {});  // 60 x 6 products: less than 1.5 x 280
+  EXPECT_EQ(M.op->method, "multigrid");
+  M = after_forty(hierarchy(weak, 80), {});
+  EXPECT_EQ(M.op->method, "jacobi");
+  EXPECT_EQ(M.notes,
+            (std::vector<std::string>{"multigrid is weak: why",
+                                      "multigrid was tried after 40 iterations with jacobi"}));
+}
+
+TEST(MultigridAutomatic, TakesFactorsOfWhatIsNotHalfWayAfterAStepARow) {
+  for (bool const linked : {true, false}) {
+    ChangeOver course(SolveKind::system, 500, 1, 1e-8, true);
+    auto M = named("jacobi");
+    EXPECT_FALSE(course.due(std::vector{0.9}, 499));
+    EXPECT_FALSE(course.due(std::vector{1e-5}, 500)) << "half way";
+    ASSERT_TRUE(course.due(std::vector{0.9}, 501));
+    auto const unasked = [](auto...) -> Made {
+      ADD_FAILURE() << "few rows have no levels";
+      return {};
+    };
+    course.take(
+        501, M, unasked, [&](double) { return linked ? named("factors") : Made{}; },
+        [] { return named("the inverse"); });
+    EXPECT_EQ(M.op->method, linked ? "factors" : "the inverse");
+    EXPECT_FALSE(course.due(std::vector{0.9}, 10'000));
+  }
+}
+
+TEST(MultigridAutomatic, LeavesOtherPreconditionersAlone) {
+  ChangeOver course;
+  EXPECT_FALSE(course.due(std::vector{1.0}, 1'000'000));
 }
 
 }  // namespace

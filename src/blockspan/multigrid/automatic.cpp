@@ -6,6 +6,11 @@
 
 namespace blockspan {
 
+std::string_view default_of_eigenpairs(bool largest, bool pencil, bool one_method) {
+  if (largest && !pencil) return "none";
+  return largest || one_method ? "jacobi" : "automatic";
+}
+
 int multigrid_setup_iterations(SolveKind kind, int columns) {
   double const work = kind == SolveKind::system ? 360 / (1 + (columns - 1) / 7.0) : 160.0 / columns;
   return static_cast<int>(work) + 1;

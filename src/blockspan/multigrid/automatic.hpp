@@ -6,6 +6,7 @@
 #include <limits>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -23,6 +24,11 @@ enum class SolveKind { system, eigenpairs };
 
 /// That polynomial. Where it does not suit a matrix, Jacobi serves to the end.
 inline constexpr ChebyshevOptions automatic_polynomial{.degree = 8, .ratio = 100};
+
+/// The word for what eigenpairs take by default. Jacobi favours rows with a small diagonal: right
+/// at the lower end of the spectrum, wrong at the upper one, where only a pencil still gains by its
+/// scaling. one_method: the solve has a state that another preconditioner would not fit.
+std::string_view default_of_eigenpairs(bool largest, bool pencil, bool one_method);
 
 /// Problems of fewer rows stay with Jacobi: a hierarchy would be one level, and all is done in less
 /// time than a decision takes.

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -33,6 +35,9 @@ struct CgProgress {
   int columns;                         ///< of B
   int directions;                      ///< columns that the next product multiplies
   std::vector<Real> const& residuals;  ///< ||r_j|| / ||b_j|| by the recurrence, all columns
+  // Of the group at work.
+  int first_column, group_columns;
+  int group_iteration;  ///< of all its cycles
 };
 
 template <class Scalar, class Exec>
@@ -58,7 +63,7 @@ struct CgOptions {
   /// these (its size is CgColumn::outside), and those of X are orthogonal to them: a singular
   /// system is solved for the part of B in the range of A, and residuals are those of that part.
   ConstBlock<Scalar, Exec> null_space = {};
-  int max_iterations = 10000;
+  int max_iterations = 10000;  ///< of each group
 
   // Defaulted.
   CgMethod method = CgMethod::automatic;  ///< of solve_spd; the others have theirs in their name
@@ -134,12 +139,37 @@ struct CgCounters {
   int directions_dropped = 0;    ///< (block) dependent right-hand sides included
   int smallest_block = 0;        ///< (block) least number of directions; 0: method not used
   int guesses_rejected = 0;      ///< starts worse than zero, replaced by zero
+
+  void add(CgCounters const& more) {
+    operator_applications += more.operator_applications;
+    operator_columns += more.operator_columns;
+    preconditioner_applications += more.preconditioner_applications;
+    preconditioner_columns += more.preconditioner_columns;
+    inner_operator_applications += more.inner_operator_applications;
+    inner_operator_columns += more.inner_operator_columns;
+    inner_preconditioner_applications += more.inner_preconditioner_applications;
+    inner_preconditioner_columns += more.inner_preconditioner_columns;
+    synchronizations += more.synchronizations, cycles += more.cycles;
+    inner_cycles += more.inner_cycles, groups = std::max(groups, more.groups);
+    compactions += more.compactions;
+    replayed += more.replayed, reorthogonalizations += more.reorthogonalizations;
+    directions_dropped += more.directions_dropped, guesses_rejected += more.guesses_rejected;
+    bool const both = smallest_block > 0 && more.smallest_block > 0;
+    smallest_block = both ? std::min(smallest_block, more.smallest_block)
+                          : std::max(smallest_block, more.smallest_block);
+  }
 };
 
 /// Wall-clock seconds by phase (see CgOptions::time_phases); inner: all that CgOptions::inner took.
 struct CgSeconds {
   double total = 0, product = 0, preconditioner = 0, update = 0, gram = 0, dense = 0, verify = 0,
          inner = 0;
+
+  void add(CgSeconds const& more) {
+    total += more.total, product += more.product, preconditioner += more.preconditioner;
+    update += more.update, gram += more.gram, dense += more.dense, verify += more.verify;
+    inner += more.inner;
+  }
 };
 
 template <class Real>
@@ -162,6 +192,38 @@ struct CgReport {
   CgSeconds seconds;
 
   bool converged() const { return status == Status::converged; }
+
+  /// Of the column that took most; what CgOptions::max_iterations bounds.
+  int most_iterations() const {
+    int most = 0;
+    for (auto const& column : columns) most = std::max(most, column.iterations);
+    return most;
+  }
+
+  /// Makes this, the report of a solve that went on from the X of `first`, that of both together:
+  /// iterations, history, counters, seconds and what was seen of A.
+  void put_before(CgReport const& first) {
+    for (auto& line : history)
+      line.iteration += first.iterations, line.cycle += first.counters.cycles;
+    history.insert(history.begin(), first.history.begin(), first.history.end());
+    for (std::size_t j = 0; j < std::min(columns.size(), first.columns.size()); ++j) {
+      auto& column = columns[j];
+      auto const& before = first.columns[j];
+      column.iterations += before.iterations;
+      column.inner_iterations += before.inner_iterations;
+      column.fell_back |= before.fell_back;
+      auto const& seen = before.cycle_residuals;  // its last one is that of this start
+      if (!seen.empty() && !column.cycle_residuals.empty())
+        column.cycle_residuals.insert(column.cycle_residuals.begin(), seen.begin(), seen.end() - 1);
+    }
+    iterations += first.iterations;
+    indefinite |= first.indefinite;
+    curvature = std::min(curvature, first.curvature);
+    null_vectors = std::max(null_vectors, first.null_vectors);
+    largest_condition = std::max(largest_condition, first.largest_condition);
+    counters.add(first.counters);
+    seconds.add(first.seconds);
+  }
 };
 
 namespace krylov {

@@ -230,6 +230,22 @@ struct LobpcgReport {
   LobpcgSeconds seconds;
 
   bool converged() const { return status == Status::converged; }
+
+  /// Makes this, the report of a solve that went on from the X of `first`, that of both together:
+  /// iterations, history, counters, seconds and faults.
+  void put_before(LobpcgReport const& first) {
+    for (auto& line : history) line.iteration += first.iterations;
+    auto last = first.history.end();  // without the line that this history begins with
+    if (!history.empty() && !first.history.empty() &&
+        first.history.back().iteration == history.front().iteration)
+      --last;
+    history.insert(history.begin(), first.history.begin(), last);
+    if (!fault.operator_name.empty()) fault.iteration += first.iterations;
+    if (!first.fault.operator_name.empty()) fault = first.fault;
+    iterations += first.iterations;
+    counters.add(first.counters);
+    seconds.add(first.seconds);
+  }
 };
 
 /// Columns that suit `wanted` pairs: guards max(4, wanted / 4), the sum rounded up to a multiple

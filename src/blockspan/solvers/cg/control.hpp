@@ -59,8 +59,8 @@ class CgControl {
   CgOptions<Scalar, Exec> const& options() const { return options_; }
   CgReport<Real>& report() { return report_; }
 
-  void begin_group(int first_column) {
-    first_ = first_column;
+  void begin_group(int first_column, int columns) {
+    first_ = first_column, group_columns_ = columns;
     group_iterations_ = cycle_ = 0;
     if (stopped_ == Status::max_iterations) stopped_.reset();  // of one group only
   }
@@ -135,10 +135,10 @@ class CgControl {
   std::optional<Status> record(int directions, int at_goal) {
     if (options_.keep_history)
       report_.history.push_back({report_.iterations, cycle_, first_, directions, residuals_});
-    bool const go_on =
-        !options_.monitor ||
-        options_.monitor({report_.iterations, cycle_, done_ + at_goal,
-                          static_cast<int>(report_.columns.size()), directions, residuals_});
+    bool const go_on = !options_.monitor ||
+                       options_.monitor({report_.iterations, cycle_, done_ + at_goal,
+                                         static_cast<int>(report_.columns.size()), directions,
+                                         residuals_, first_, group_columns_, group_iterations_});
     auto const now = limit(go_on);
     if (!stopped_ || now == Status::stopped_by_monitor) stopped_ = now;
     return stopped_;
@@ -160,7 +160,7 @@ class CgControl {
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   std::optional<Status> stopped_;
   bool searching_ = true;
-  int first_ = 0, cycle_ = 0, group_iterations_ = 0, done_ = 0;
+  int first_ = 0, group_columns_ = 0, cycle_ = 0, group_iterations_ = 0, done_ = 0;
 };
 
 }  // namespace blockspan::krylov

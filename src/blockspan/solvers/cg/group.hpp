@@ -77,7 +77,7 @@ class CgGroup {
   }
 
   void solve() {
-    control_.begin_group(first_);
+    control_.begin_group(first_, static_cast<int>(columns_.size()));
     ++problem_.counters.groups;
     if (measure_right_hand_sides()) first_residuals();
     judge();
