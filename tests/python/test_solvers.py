@@ -198,7 +198,7 @@ def test_blocks_may_lie_in_any_way():
 
 def test_checkpoints_resume(tmp_path):
     A, file = bs.generate("laplace5:40x40"), str(tmp_path / "state")
-    options = {"k": 3, "largest": False, "path": "iterative"}
+    options = {"k": 3, "largest": False, "path": "iterative", "M": "jacobi"}
     whole = bs.lobpcg(A, **options)
     with pytest.warns(bs.NotConvergedWarning):
         bs.lobpcg(A, **options, maxiter=10, checkpoint=file)

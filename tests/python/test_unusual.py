@@ -111,7 +111,7 @@ def test_names_that_are_none():
     with pytest.raises(bs.Error, match="spec = None"):
         bs.generate(None)
     for name in ("chebyshev:0", "block-jacobi:0", "chebyshev:-1"):
-        with pytest.raises(bs.Error, match="there are 'jacobi'"):
+        with pytest.raises(bs.Error, match="there are 'automatic', 'jacobi'"):
             bs.cg(A, X, M=name)
 
 

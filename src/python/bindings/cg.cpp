@@ -1,7 +1,10 @@
+#include <algorithm>
 #include <optional>
+#include <span>
 
 #include <blockspan/solvers/conjugate_gradient.hpp>
 
+#include "automatic.hpp"
 #include "interruption.hpp"
 #include "operators.hpp"
 #include "solvers.hpp"
@@ -30,9 +33,9 @@ CgMethod method_of(std::string const& name) {
 }
 
 template <class Real>
-nb::dict progress_of(CgProgress<Real> const& progress) {
+nb::dict progress_of(CgProgress<Real> const& progress, int before) {
   nb::dict result;
-  result["iteration"] = progress.iteration;
+  result["iteration"] = before + progress.iteration;
   result["converged"] = progress.converged;
   result["columns"] = progress.columns;
   result["residuals"] = progress.residuals;
@@ -78,48 +81,132 @@ nb::dict report_of(CgReport<Real> const& report) {
 }
 
 template <class Scalar>
-nb::dict solve(Operator const& A, Operator const* M, ConstArray const& B, Array const& X,
-               Request const& request) {
+CgOptions<Scalar, Exec> options_of(Request const& request) {
   using Real = real_t<Scalar>;
-  Interruption interruption;
-  auto const b = strided_block<Scalar const>(B, "B");
-  auto const x = strided_block<Scalar>(X, "X");
-  auto const& a = operator_of<Scalar>(A, "A").linear();
   CgOptions<Scalar, Exec> options;
   options.tolerance = static_cast<Real>(request.tolerance);
   options.absolute_tolerance = static_cast<Real>(request.absolute_tolerance);
-  options.preconditioner = optional_operator<Scalar>(M, "M");
   options.use_guess = request.use_guess;
   options.max_iterations = request.max_iterations;
   options.method = method_of(request.method);
   options.time_limit = request.time_limit;
-  options.monitor = [&interruption, &request](CgProgress<Real> const& progress) {
-    return interruption.goes_on(request.monitor, [&] { return progress_of(progress); });
-  };
-  CgReport<Real> report;
+  return options;
+}
+
+/// A solve that may go on with another preconditioner.
+template <class Scalar>
+class Solve {
+ public:
+  using Real = real_t<Scalar>;
+  using Linear = LinearOperator<Scalar, Exec>;
+
+  /// automatic: null where the caller has named a preconditioner, or none.
+  Solve(Request const& request, Interruption& interruption, Automatic<Scalar>* automatic)
+      : request_(request),
+        interruption_(interruption),
+        options_(options_of<Scalar>(request)),
+        automatic_(automatic) {
+    options_.monitor = [this](CgProgress<Real> const& progress) { return goes_on(progress); };
+  }
+
+  /// M: null for none. Without the GIL.
+  template <class BView, class XView>
+  void run(Exec const& exec, Linear const& a, Linear const* M, BView const& b, XView const& x) {
+    auto const once_more = [&] { return solve_spd(exec, a, b, x, options_); };
+    options_.preconditioner = automatic_ != nullptr ? automatic_->op() : M;
+    report_ = once_more();
+    if (automatic_ == nullptr) return;
+    while (automatic_->late() && !ended_ && !report_.converged()) {
+      Kokkos::Timer const setup;
+      if (!automatic_->change(interruption_, report_.iterations)) return;
+      go_on(once_more, setup.seconds());
+    }
+    Kokkos::Timer const setup;
+    if (blames_preconditioner() && automatic_->mend()) go_on(once_more, setup.seconds());
+  }
+
+  nb::dict result(Operator const* M) const {
+    auto result = report_of(report_);
+    report_preconditioner(result, automatic_, M, setup_);
+    result["raised"] = interruption_.raised();
+    return result;
+  }
+
+ private:
+  bool goes_on(CgProgress<Real> const& progress) {
+    auto const group =
+        std::span(progress.residuals).subspan(progress.first_column, progress.group_columns);
+    bool const due = automatic_ != nullptr && automatic_->due(group, progress.group_iteration);
+    ended_ = !interruption_.goes_on(request_.monitor,
+                                    [&] { return progress_of(progress, report_.iterations); });
+    return !due && !ended_;
+  }
+
+  template <class Once>
+  void go_on(Once const& once_more, double setup) {
+    setup_ += setup;
+    options_.preconditioner = automatic_->op();
+    options_.use_guess = true;
+    options_.max_iterations = std::max(0, request_.max_iterations - report_.most_iterations());
+    options_.time_limit = std::max(0.0, request_.time_limit - timer_.seconds());
+    auto next = once_more();
+    next.put_before(report_);
+    next.seconds.total += setup;
+    report_ = std::move(next);
+  }
+
+  bool blames_preconditioner() const {
+    return std::any_of(report_.columns.begin(), report_.columns.end(), [](auto const& column) {
+      return column.status == Status::preconditioner_not_spd;
+    });
+  }
+
+  Request const& request_;
+  Interruption& interruption_;
+  CgOptions<Scalar, Exec> options_;
+  Automatic<Scalar>* automatic_;
+  Kokkos::Timer timer_;
+  CgReport<Real> report_;
+  double setup_ = 0;
+  bool ended_ = false;  ///< by the caller or a signal
+};
+
+template <class Scalar>
+nb::dict solve(Operator const& A, Operator const* M, Matrix const* entries, ConstArray const& B,
+               Array const& X, Request const& request) {
+  Interruption interruption;
+  auto const b = strided_block<Scalar const>(B, "B");
+  auto const x = strided_block<Scalar>(X, "X");
+  auto const& a = operator_of<Scalar>(A, "A").linear();
+  auto const* const m = optional_operator<Scalar>(M, "M");
+  std::optional<Automatic<Scalar>> automatic;
+  if (auto const* const crs = entries_of<Scalar>(entries))
+    automatic.emplace(instance_to_wait_for(request.stream), SolveKind::system, *crs, nullptr, a,
+                      std::max(1, static_cast<int>(x.extent(1))), request.tolerance);
+  Solve<Scalar> solve(request, interruption, automatic ? &*automatic : nullptr);
   {
     WithoutGil const without_gil;
     OperatorLocks const locks{&A, M};
-    report = solve_spd(instance_to_wait_for(request.stream), a, b, x, options);
+    solve.run(instance_to_wait_for(request.stream), a, m, b, x);
   }
-  auto result = report_of(report);
-  result["raised"] = interruption.raised();
-  return result;
+  return solve.result(M);
 }
 
-Facts cg_of(Operator const& A, Operator const* M, ConstArray const& B, Array const& X,
-            double tolerance, double absolute_tolerance, bool use_guess, int max_iterations,
-            std::string const& method, double time_limit, nb::object monitor, Stream stream) {
+Facts cg_of(Operator const& A, Operator const* M, Matrix const* entries, ConstArray const& B,
+            Array const& X, double tolerance, double absolute_tolerance, bool use_guess,
+            int max_iterations, std::string const& method, double time_limit, nb::object monitor,
+            Stream stream) {
   Request const request{tolerance, absolute_tolerance, time_limit, use_guess, max_iterations,
                         method,    std::move(monitor), stream};
-  return with_scalar(A.type(), [&]<class Scalar>() { return solve<Scalar>(A, M, B, X, request); });
+  return with_scalar(A.type(),
+                     [&]<class Scalar>() { return solve<Scalar>(A, M, entries, B, X, request); });
 }
 
 }  // namespace
 
 void bind_cg(nb::module_& m) {
-  m.def("cg", &cg_of, nb::arg("A"), nb::arg("M").none(), nb::arg("B").noconvert(),
-        nb::arg("X").noconvert(), nb::kw_only(), nb::arg("tolerance"),
+  m.def("cg", &cg_of, nb::arg("A"), nb::arg("M").none(), nb::arg("entries").none(),
+        nb::arg("B").noconvert(), nb::arg("X").noconvert(), nb::kw_only(), nb::arg("tolerance"),
         nb::arg("absolute_tolerance"), nb::arg("use_guess"), nb::arg("max_iterations"),
         nb::arg("method"), nb::arg("time_limit"), nb::arg("monitor").none(), nb::arg("stream"));
 }

@@ -1,7 +1,10 @@
+#include <algorithm>
 #include <optional>
+#include <span>
 
 #include <blockspan/solvers/lobpcg.hpp>
 
+#include "automatic.hpp"
 #include "interruption.hpp"
 #include "operators.hpp"
 #include "solvers.hpp"
@@ -36,9 +39,9 @@ SolvePath path_of(std::string const& name) {
 }
 
 template <class Real>
-nb::dict progress_of(LobpcgProgress<Real> const& progress) {
+nb::dict progress_of(LobpcgProgress<Real> const& progress, int before) {
   nb::dict result;
-  result["iteration"] = progress.iteration;
+  result["iteration"] = before + progress.iteration;
   result["converged"] = progress.converged;
   result["wanted"] = progress.wanted;
   result["active"] = progress.active;
@@ -48,7 +51,7 @@ nb::dict progress_of(LobpcgProgress<Real> const& progress) {
 }
 
 template <class Scalar>
-LobpcgOptions<Scalar, Exec> options_of(Request const& request, Interruption& interruption) {
+LobpcgOptions<Scalar, Exec> options_of(Request const& request) {
   using Real = real_t<Scalar>;
   LobpcgOptions<Scalar, Exec> options;
   options.wanted = request.wanted;
@@ -64,9 +67,6 @@ LobpcgOptions<Scalar, Exec> options_of(Request const& request, Interruption& int
   options.checkpoint = request.checkpoint;
   options.resume = request.resume;
   options.certify = request.certify;
-  options.monitor = [&interruption, &request](LobpcgProgress<Real> const& progress) {
-    return interruption.goes_on(request.monitor, [&] { return progress_of(progress); });
-  };
   return options;
 }
 
@@ -131,51 +131,146 @@ nb::dict report_of(LobpcgReport<Real> const& report) {
   return result;
 }
 
+/// A solve that may go on with another preconditioner.
 template <class Scalar>
-nb::dict solve(Operator const& A, Operator const* B, Operator const* M, Array const& X,
-               std::optional<ConstArray> const& Y, Request const& request) {
+class Solve {
+ public:
+  using Real = real_t<Scalar>;
+  using Linear = LinearOperator<Scalar, Exec>;
+
+  /// automatic: null where the caller has named a preconditioner, or none.
+  Solve(Request const& request, Interruption& interruption, Automatic<Scalar>* automatic)
+      : request_(request),
+        interruption_(interruption),
+        options_(options_of<Scalar>(request)),
+        automatic_(automatic) {
+    options_.monitor = [this](LobpcgProgress<Real> const& progress) { return goes_on(progress); };
+  }
+
+  /// M, B: null for none, Y: of no columns. Without the GIL.
+  void run(Exec const& exec, Linear const& a, Linear const* b, Linear const* M,
+           Block<Scalar, Exec> const& X, ConstBlock<Scalar, Exec> const& Y) {
+    options_.constraints = Y;
+    options_.preconditioner = automatic_ != nullptr ? automatic_->op() : M;
+    auto const once_more = [&] {
+      return b == nullptr ? lobpcg(exec, a, X, options_) : lobpcg(exec, a, *b, X, options_);
+    };
+    report_ = once_more();
+    if (automatic_ == nullptr || !automatic_->late() || ended_ ||
+        report_.status != Status::stopped_by_monitor)
+      return;
+    Kokkos::Timer const timer;
+    if (!automatic_->change(interruption_, report_.iterations)) return;
+    setup_ = timer.seconds();
+    double const spent = setup_ + report_.seconds.total;
+    options_.preconditioner = automatic_->op();
+    options_.guess_columns = static_cast<int>(X.extent(1));
+    options_.max_iterations = std::max(0, request_.max_iterations - report_.iterations);
+    options_.time_limit = std::max(0.0, request_.time_limit - spent);
+    auto next = once_more();
+    next.put_before(report_);
+    next.seconds.total += setup_;
+    report_ = std::move(next);
+  }
+
+  nb::dict result(Operator const* M) const {
+    auto result = report_of(report_);
+    report_preconditioner(result, automatic_, M, setup_);
+    result["raised"] = interruption_.raised();
+    return result;
+  }
+
+ private:
+  bool goes_on(LobpcgProgress<Real> const& progress) {
+    std::span const errors(progress.backward_errors);
+    auto const wanted = std::min(errors.size(), static_cast<std::size_t>(progress.wanted));
+    bool const due =
+        automatic_ != nullptr && automatic_->due(errors.first(wanted), progress.iteration);
+    if (report_.iterations > 0 && progress.iteration == 0) return true;  // seen at the end of them
+    ended_ = !interruption_.goes_on(request_.monitor,
+                                    [&] { return progress_of(progress, report_.iterations); });
+    return !due && !ended_;
+  }
+
+  Request const& request_;
+  Interruption& interruption_;
+  LobpcgOptions<Scalar, Exec> options_;
+  Automatic<Scalar>* automatic_;
+  LobpcgReport<Real> report_;
+  double setup_ = 0;
+  bool ended_ = false;  ///< by the caller or a signal
+};
+
+/// What the matrices whose entries are known make of a solve whose caller names no preconditioner.
+struct Entries {
+  Matrix const *A, *B;  ///< null: not known
+};
+
+/// Nothing where the choice is the caller's, and for the highest pairs of one matrix.
+template <class Scalar>
+std::optional<Automatic<Scalar>> automatic_of(Entries const& entries, bool pencil,
+                                              LinearOperator<Scalar, Exec> const& a, int columns,
+                                              Request const& request) {
+  auto const* const crs = entries_of<Scalar>(entries.A);
+  bool const one_method = !request.checkpoint.empty() || !request.resume.empty();
+  auto const word = default_of_eigenpairs(request.largest, pencil, one_method);
+  if (crs == nullptr || word == "none" || request.path == "dense") return {};
+  auto const exec = instance_to_wait_for(request.stream);
+  if (word == "jacobi") return std::optional<Automatic<Scalar>>(std::in_place, exec, *crs);
+  return std::optional<Automatic<Scalar>>(std::in_place, exec, SolveKind::eigenpairs, *crs,
+                                          entries_of<Scalar>(entries.B), a, columns,
+                                          request.tolerance);
+}
+
+template <class Scalar>
+nb::dict solve(Operator const& A, Operator const* B, Operator const* M, Entries const& entries,
+               Array const& X, std::optional<ConstArray> const& Y, Request const& request) {
   Interruption interruption;
-  auto options = options_of<Scalar>(request, interruption);
   auto const block = row_major_block<Scalar>(X, "X");
-  if (Y) options.constraints = row_major_block<Scalar const>(*Y, "Y");
+  ConstBlock<Scalar, Exec> constraints;
+  if (Y) constraints = row_major_block<Scalar const>(*Y, "Y");
   auto const& a = operator_of<Scalar>(A, "A").linear();
   auto const* const b = optional_operator<Scalar>(B, "B");
-  options.preconditioner = optional_operator<Scalar>(M, "M");
-  LobpcgReport<real_t<Scalar>> report;
+  auto const* const m = optional_operator<Scalar>(M, "M");
+  int const columns = request.block > 0 ? request.block : static_cast<int>(block.extent(1));
+  auto automatic = interruptible([&] {
+    OperatorLocks const locks{&A};
+    return automatic_of<Scalar>(entries, B != nullptr, a, columns, request);
+  });
+  Solve<Scalar> solve(request, interruption, automatic ? &*automatic : nullptr);
   {
     WithoutGil const without_gil;
     OperatorLocks const locks{&A, B, M};
     InterruptionCheck const check(interruption.as_check());
-    auto const exec = instance_to_wait_for(request.stream);
-    report = b == nullptr ? lobpcg(exec, a, block, options) : lobpcg(exec, a, *b, block, options);
+    solve.run(instance_to_wait_for(request.stream), a, b, m, block, constraints);
   }
-  auto result = report_of(report);
-  result["raised"] = interruption.raised();
-  return result;
+  return solve.result(M);
 }
 
-Facts lobpcg_of(Operator const& A, Operator const* B, Operator const* M, Array const& X,
-                std::optional<ConstArray> const& Y, int wanted, int block, bool largest,
-                double tolerance, std::string const& criterion, std::string const& path,
-                int max_iterations, int guess_columns, std::uint64_t seed, bool certify,
-                double time_limit, std::string const& checkpoint, std::string const& resume,
-                nb::object monitor, Stream stream) {
+Facts lobpcg_of(Operator const& A, Operator const* B, Operator const* M, Matrix const* entries,
+                Matrix const* mass_entries, Array const& X, std::optional<ConstArray> const& Y,
+                int wanted, int block, bool largest, double tolerance, std::string const& criterion,
+                std::string const& path, int max_iterations, int guess_columns, std::uint64_t seed,
+                bool certify, double time_limit, std::string const& checkpoint,
+                std::string const& resume, nb::object monitor, Stream stream) {
   Request const request{wanted,     block,     max_iterations, guess_columns,      largest,
                         certify,    tolerance, time_limit,     criterion,          path,
                         checkpoint, resume,    seed,           std::move(monitor), stream};
+  Entries const known{entries, mass_entries};
   return with_scalar(A.type(),
-                     [&]<class Scalar>() { return solve<Scalar>(A, B, M, X, Y, request); });
+                     [&]<class Scalar>() { return solve<Scalar>(A, B, M, known, X, Y, request); });
 }
 
 }  // namespace
 
 void bind_lobpcg(nb::module_& m) {
   m.def("lobpcg", &lobpcg_of, nb::arg("A"), nb::arg("B").none(), nb::arg("M").none(),
-        nb::arg("X").noconvert(), nb::arg("Y").noconvert().none(), nb::kw_only(), nb::arg("wanted"),
-        nb::arg("block"), nb::arg("largest"), nb::arg("tolerance"), nb::arg("criterion"),
-        nb::arg("path"), nb::arg("max_iterations"), nb::arg("guess_columns"), nb::arg("seed"),
-        nb::arg("certify"), nb::arg("time_limit"), nb::arg("checkpoint"), nb::arg("resume"),
-        nb::arg("monitor").none(), nb::arg("stream"));
+        nb::arg("entries").none(), nb::arg("mass_entries").none(), nb::arg("X").noconvert(),
+        nb::arg("Y").noconvert().none(), nb::kw_only(), nb::arg("wanted"), nb::arg("block"),
+        nb::arg("largest"), nb::arg("tolerance"), nb::arg("criterion"), nb::arg("path"),
+        nb::arg("max_iterations"), nb::arg("guess_columns"), nb::arg("seed"), nb::arg("certify"),
+        nb::arg("time_limit"), nb::arg("checkpoint"), nb::arg("resume"), nb::arg("monitor").none(),
+        nb::arg("stream"));
 }
 
 }  // namespace blockspan::python

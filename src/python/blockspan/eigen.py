@@ -31,7 +31,7 @@ from blockspan.operators import (
     scalar_type,
 )
 from blockspan.options import SolverOptions
-from blockspan.precond import as_preconditioner
+from blockspan.precond import as_preconditioner, entries_of, in_type
 from blockspan.results import (
     Certificate,
     EigenIteration,
@@ -52,7 +52,7 @@ def lobpcg(
     A: OperatorLike,
     X: Array | None = None,
     B: OperatorLike | None = None,
-    M: OperatorLike | None = None,
+    M: OperatorLike | None = "automatic",
     Y: Array | None = None,
     *,
     largest: bool,
@@ -89,7 +89,7 @@ def lobpcg(
     Duersch, Shao, Yang and Gu 2018, arXiv:1704.07458.
 
     >>> import blockspan as bs
-    >>> w, V = bs.lobpcg(bs.generate("laplace5:30x30"), k=3, largest=False, M="jacobi")
+    >>> w, V = bs.lobpcg(bs.generate("laplace5:30x30"), k=3, largest=False)
     >>> w.round(6)
     array([0.020523, 0.051201, 0.051201])
     """
@@ -155,6 +155,7 @@ class _Problem:
         self.rows = order_of(self.A, self.X, n)
         self.wanted = self._wanted(k)
         self.dtype = scalar_type((self.A, self.B, self.M), (self.X, self.Y), self.rows, kind, dtype)
+        self.A, self.B = in_type(self.A, self.M, self.dtype), in_type(self.B, self.M, self.dtype)
 
     def _wanted(self, k: int | None) -> int:
         if k is None:
@@ -217,13 +218,15 @@ class _Problem:
         )
         return report, wanted
 
-    def _operators(self, columns: int) -> tuple[Any, Any, Any]:
-        """A, B and M as the module takes them."""
+    def _operators(self, columns: int) -> tuple[Any, ...]:
+        """A, B, M and the entries of A and B as the module takes them."""
         rows, dtype, kind = self.rows, self.dtype, self.kind
         return (
             as_operator(self.A, rows, dtype, "A", columns, kind),
             None if self.B is None else as_operator(self.B, rows, dtype, "B", columns, kind),
             as_preconditioner(self.M, self.A, rows, dtype, kind, eigenpairs=True),
+            entries_of(self.M, self.A),
+            entries_of(self.M, self.B),
         )
 
     def _asymmetry(self) -> str:
@@ -274,6 +277,7 @@ def _refused(wanted: int, trouble: str) -> dict[str, Any]:
         **no_pairs(wanted, trouble),
         "path": "none",
         "path_reason": "the problem is not Hermitian",
+        "preconditioner": "none",
         "history": [],
         "unused_rows": 0,
         "checkpoint_fault": "",
@@ -298,6 +302,8 @@ def _result(report: dict[str, Any], vectors: Array) -> EigenResult:
         **pairs_of(report, vectors),
         path=report["path"],
         path_reason=report["path_reason"],
+        preconditioner=report["preconditioner"],
+        notes=report["notes"],
         trouble=_trouble(report),
         history=[EigenIteration(*line) for line in report["history"]],
         certificate=(

@@ -16,6 +16,7 @@ from blockspan.exact import Mode, Pencil, nearest, why_not
 from blockspan.matrix import Matrix
 from blockspan.operators import OperatorLike, as_matrix, require_dense
 from blockspan.options import SolverOptions
+from blockspan.precond import is_automatic
 from blockspan.results import EigenResult
 
 Which = Literal["SA", "LA", "LM", "BE"]
@@ -79,7 +80,7 @@ def eigsh(
     tol: float | None = None,
     maxiter: int | None = None,
     return_eigenvectors: bool = True,
-    preconditioner: OperatorLike | None = None,
+    preconditioner: OperatorLike | None = "automatic",
     hermitian_mean: bool = False,
     dtype: Any = None,
     n: int | None = None,
@@ -116,7 +117,7 @@ def eigsh(
     common |= {"hermitian_mean": hermitian_mean, "raise_on_failure": raise_on_failure}
 
     def solve(largest: bool, pairs: int, beside: Array | None = None) -> EigenResult:
-        own = None if largest else preconditioner
+        own = None if largest and not is_automatic(preconditioner) else preconditioner
         result = lobpcg(A, v0, M, own, beside, largest=largest, k=pairs, **common)
         return _reversed(result) if largest else result
 
@@ -161,7 +162,7 @@ def _without_factors(
     A: OperatorLike, M: OperatorLike | None, preconditioner: OperatorLike | None
 ) -> str:
     """Why sigma is served by LOBPCG; empty: by factors."""
-    if preconditioner is not None:
+    if not (preconditioner is None or is_automatic(preconditioner)):
         return "that needs factors, and a preconditioner is given instead"
     return why_not(A) or ("" if M is None else why_not(M))
 
@@ -242,6 +243,7 @@ def _joined(low: EigenResult, high: EigenResult, kind: Kind) -> EigenResult:
         iterations=low.iterations + high.iterations,
         trouble=low.trouble or high.trouble,
         history=low.history + high.history,
+        notes=low.notes + high.notes,
         counters=added("counters"),
         seconds=added("seconds"),
         orthogonality_loss=max(low.orthogonality_loss, high.orthogonality_loss),

@@ -288,7 +288,6 @@ def _refused(pencil: Pencil, trouble: str, k: int) -> ExactResult:
         "found": 0,
         "counts": [],
         "missing": [],
-        "notes": [],
         "next_eigenvalue": math.nan,
     }
     return _result(report, np.full((pencil.rows, k), math.nan, pencil.dtype))

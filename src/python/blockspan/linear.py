@@ -19,7 +19,7 @@ from blockspan.operators import (
     scalar_type,
 )
 from blockspan.options import SolverOptions
-from blockspan.precond import as_preconditioner
+from blockspan.precond import as_preconditioner, entries_of, in_type
 from blockspan.results import CgColumn, CgIteration, CgProgress, CgResult
 from blockspan.status import Status
 
@@ -33,7 +33,7 @@ def cg(
     *,
     rtol: float | None = None,
     atol: float = 0.0,
-    M: OperatorLike | None = None,
+    M: OperatorLike | None = "automatic",
     maxiter: int | None = None,
     method: Literal["auto", "block", "columns"] = "auto",
     hermitian_mean: bool = False,
@@ -56,7 +56,7 @@ def cg(
 
     >>> import numpy as np, blockspan as bs
     >>> A = bs.generate("laplace5:30x30")
-    >>> x, info = bs.cg(A, np.ones((900, 3)), M="chebyshev:4")
+    >>> x, info = bs.cg(A, np.ones((900, 3)))
     >>> info, bool(abs(A @ x - 1).max() < 1e-6)
     (0, True)
     """
@@ -95,12 +95,14 @@ def _solve(
     if shape != (rows, rows):
         raise Error(f"blockspan.cg: B has {rows} rows, and A the shape {shape}")
     computed = scalar_type((A, M), (right, start), rows, kind, dtype)
+    A = in_type(A, M, computed)
     right, x = _in_type(right, start, computed, kind)
     as_columns = (slice(None), None) if right.ndim == 1 else ...
     columns = right.shape[1] if right.ndim == 2 else 1
     report = kind.native.cg(
         as_operator(A, rows, computed, "A", max(columns, 1), kind),
         as_preconditioner(M, A, rows, computed, kind, eigenpairs=False),
+        entries_of(M, A),
         kind.argument(right[as_columns]),
         kind.argument(x[as_columns]),
         tolerance=real(WHERE, "rtol", rtol, default_tolerance(computed)),
@@ -144,6 +146,8 @@ def _result(report: dict[str, Any], x: Array) -> CgResult:
         method=report["method"],
         reason=report["reason"],
         trouble=report["trouble"],
+        preconditioner=report["preconditioner"],
+        notes=report["notes"],
         null_vectors=report["null_vectors"],
         history=[CgIteration(*line) for line in report["history"]],
         counters=report["counters"],

@@ -24,7 +24,12 @@ class SolverOptions:
             without those A, on a CUDA device they are of torch or CuPy as these, and so are results
             (eigenvalues are NumPy's always).
         M: approximation of the inverse of A, positive definite: a name ("jacobi", "block-jacobi:3",
-            "chebyshev:8", "multigrid"), one of :mod:`blockspan.precond`, or what A may be.
+            "chebyshev:8", "multigrid"), one of :mod:`blockspan.precond`, or what A may be; None for
+            none. "automatic" is the rule of the programs where A is sparse: begin with Jacobi, for
+            the lowest pairs with a polynomial, count, and change over to multigrid or factors once
+            these have less work (none for the highest pairs of one matrix, Jacobi for those of a
+            pencil and with checkpoints). ``preconditioner`` and ``notes`` of the result tell which
+            and why. Without entries, of a function or a dense array, it is none.
         maxiter: iterations; default 10000.
         hermitian_mean: solve for (A + A^H) / 2, and that of the mass. Without it a matrix that
             differs from its adjoint by more than rounding (64 units in the last place of the largest

@@ -192,6 +192,8 @@ def _of_cycle(cycle: Any) -> Preconditioner:
     return Preconditioner(cycle.operator(), HOST, (_of_cycle, cycle))
 
 
+AUTOMATIC = "automatic"
+
 _SPEC = re.compile(r"(jacobi|multigrid)|(block-jacobi|chebyshev)(?::([1-9]\d*))?")
 
 
@@ -200,7 +202,7 @@ def by_name(A: OperatorLike, spec: str, *, eigenpairs: bool) -> Preconditioner:
     match = _SPEC.fullmatch(spec)
     if match is None:
         raise Error(
-            f"blockspan: M = '{spec}'; there are 'jacobi', 'block-jacobi[:ROWS]', "
+            f"blockspan: M = '{spec}'; there are 'automatic', 'jacobi', 'block-jacobi[:ROWS]', "
             "'chebyshev[:DEGREE]' and 'multigrid'"
         )
     if not isinstance(A, Matrix):
@@ -219,6 +221,25 @@ def by_name(A: OperatorLike, spec: str, *, eigenpairs: bool) -> Preconditioner:
     return chebyshev(A, degree, ratio=10 if not eigenpairs else 30 if degree < 6 else 100)
 
 
+def is_automatic(M: OperatorLike) -> bool:
+    return isinstance(M, str) and M == AUTOMATIC
+
+
+def entries_of(M: OperatorLike, A: OperatorLike) -> Any:
+    """A as the module's matrix, where M leaves the choice to it; None: it does not, or A is a
+    function or dense."""
+    return A._fresh() if is_automatic(M) and isinstance(A, Matrix) else None
+
+
+def in_type(A: OperatorLike, M: OperatorLike, dtype: np.dtype[Any]) -> OperatorLike:
+    """A itself, or a plain one of that type where its entries are to be looked at."""
+    if not (isinstance(A, Matrix) and is_automatic(M)):
+        return A
+    if A._op != "n":
+        A = A.copy()
+    return A if A.dtype == dtype else A.astype(dtype)
+
+
 def as_preconditioner(
     M: OperatorLike,
     A: OperatorLike,
@@ -228,8 +249,9 @@ def as_preconditioner(
     *,
     eigenpairs: bool,
 ) -> Any:
-    """M of a solver: None, a spec, one of this module's, or an operator."""
-    if M is None:
+    """M of a solver: None, a spec, one of this module's, or an operator. "automatic" is the module's
+    affair, which is given :func:`entries_of` A then."""
+    if M is None or is_automatic(M):
         return None
     if isinstance(M, str):
         M = by_name(A, M, eigenpairs=eigenpairs)

@@ -55,6 +55,17 @@ class _Shown:
         return f"<p>{words}</p><table>{line('th', head)}{body}</table>"
 
 
+def _told(result: EigenResult | CgResult, way: str) -> list[str]:
+    """How a solve went, in a line or a few."""
+    if result.preconditioner != "none":
+        way += f", {result.preconditioner}"
+    words = (
+        f"{result.status} after {result.iterations} iterations ({way}), "
+        f"{result.seconds['total']:.3g} s"
+    )
+    return [words, *([result.trouble] if result.trouble else []), *result.notes]
+
+
 class EigenProgress(NamedTuple):
     """What a callback sees after each iteration."""
 
@@ -112,16 +123,14 @@ class EigenResult(_Shown):
     unused_rows: int = 0  #: that are zero in A and in B: left out, vectors are zero there
     orthogonality_loss: float = 0.0  #: max |V^H B V - I|
     checkpoint_fault: str = ""  #: why the last checkpoint could not be written; empty: it was
+    preconditioner: str = "none"  #: in words, the last one where the solve changed over
+    notes: list[str] = field(default_factory=list)  #: why that one; what else is worth knowing
 
     def __iter__(self) -> Iterator[Array]:
         return iter((self.eigenvalues, self.eigenvectors))
 
     def _summary(self) -> list[str]:
-        words = (
-            f"{self.status} after {self.iterations} iterations ({self.path}), "
-            f"{self.seconds['total']:.3g} s"
-        )
-        return [words, self.trouble] if self.trouble else [words]
+        return _told(self, self.path)
 
     def _table(self) -> tuple[Sequence[str], list[list[str]]]:
         rows = zip(
@@ -165,6 +174,7 @@ def no_pairs(wanted: int, trouble: str) -> dict[str, Any]:
         "pair_status": [Status.not_converged] * wanted,
         "iterations": 0,
         "trouble": trouble,
+        "notes": [],
         "counters": {},
         "seconds": {"total": 0.0},
         "norm_a": math.nan,
@@ -236,7 +246,6 @@ class ExactResult(EigenResult):
     found: int = 0  #: pairs in it that were found
     counts: list[ShiftCount] = field(default_factory=list)  #: all, in the order of the work
     missing: list[MissingPairs] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)  #: shifts that were moved, ties
     next_eigenvalue: float = float("nan")  #: an estimate
 
     def _summary(self) -> list[str]:
@@ -245,7 +254,7 @@ class ExactResult(EigenResult):
             "proved": f"none is missing: ({low:.7g}, {high:.7g}) holds {self.counted}",
             "tied": f"more lie equally near: ({low:.7g}, {high:.7g}) holds {self.counted}",
         }.get(self.proof)
-        return [*super()._summary(), *([said] if said else []), *self.notes]
+        return [*super()._summary(), *([said] if said else [])]
 
 
 class CgProgress(NamedTuple):
@@ -286,6 +295,8 @@ class CgResult(_Shown):
     method: str
     reason: str  #: why that method ran
     trouble: str
+    preconditioner: str  #: in words, the last one where the solve changed over
+    notes: list[str]  #: why that one
     null_vectors: int  #: that A maps to zero, as far as found
     history: list[CgIteration]
     counters: dict[str, int]
@@ -303,11 +314,7 @@ class CgResult(_Shown):
         return iter((self.x, self.info))
 
     def _summary(self) -> list[str]:
-        words = (
-            f"{self.status} after {self.iterations} iterations ({self.method}), "
-            f"{self.seconds['total']:.3g} s"
-        )
-        return [words, self.trouble] if self.trouble else [words]
+        return _told(self, self.method)
 
     def _table(self) -> tuple[Sequence[str], list[list[str]]]:
         return ("column", "residual", "iterations", "status"), [

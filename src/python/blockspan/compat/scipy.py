@@ -137,7 +137,7 @@ def eigsh(
             v0=v0,
             tol=tol or (None if by_factors else 1e-12),
             maxiter=10000 if maxiter is None else maxiter,
-            preconditioner=None if by_factors else OPinv,
+            preconditioner="automatic" if by_factors or OPinv is None else OPinv,
             mode=cast("Mode", mode),
             seed=rng if isinstance(rng, int) else 1,
         )
