@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <blockspan/solvers/single_precision.hpp>
+#include <blockspan/sparse/dirichlet.hpp>
 #include <blockspan/support/memory.hpp>
 
 #include "blockspan-solve/check.hpp"
@@ -142,16 +144,48 @@ struct LinearSystem {
   int exponent = 0;  ///< A is 2^exponent times the matrix of the command
   SpreadRows rows;
   Block<Scalar, Exec> B, X, N;  ///< right-hand sides; the guess, then the solution; null space
+  /// What A was made of, where it was not symmetric; B is that of the smaller system then.
+  std::optional<DirichletElimination<Scalar, Exec>> dirichlet = {};
 
   std::int64_t columns() const { return static_cast<std::int64_t>(B.extent(1)); }
 };
+
+inline std::string dirichlet_note(std::string const& source, std::int64_t rows,
+                                  std::int64_t entries) {
+  return source + ": " + grouped(rows) + (rows == 1 ? " row holds" : " rows hold") +
+         " nothing but a diagonal, and other rows have " + grouped(entries) +
+         (entries == 1 ? " entry" : " entries") +
+         " in their columns, as MatZeroRows of PETSc leaves them: these unknowns were "
+         "eliminated, and residuals are those of the system that is left";
+}
+
+/// B -= the kept columns times the unknowns that are known.
+template <class Scalar, class Exec>
+void take_known_from(Exec const& exec, DirichletElimination<Scalar, Exec> const& dirichlet,
+                     Block<Scalar, Exec> const& B) {
+  auto const known = new_block<Scalar>(exec, "Blockspan::known", B.extent(0), B.extent(1));
+  dirichlet.known(exec, B, known);
+  blockspan::operators::subtract_product<Exec, Scalar>(
+      exec, blockspan::sparse::matrix_ref<Exec>(dirichlet.kept),
+      blockspan::blocks::block_ref<Exec>(known), blockspan::blocks::block_ref<Exec>(B));
+  exec.fence("Blockspan::take_known_from");
+}
 
 template <class Scalar, class Exec>
 LinearSystem<Scalar, Exec> load(Exec const& exec, SolveCommand const& command,
                                 Communicator const& ranks, std::vector<std::string>& notes) {
   LinearSystem<Scalar, Exec> system;
   auto& A = system.A;
-  A = load_hermitian<Scalar>(exec, ranks, command.matrix, command.symmetrize, notes);
+  auto const eliminate = [&]<class Matrix>(Matrix const& given) -> std::optional<Matrix> {
+    if (ranks.size() > 1) return {};
+    auto parts = eliminate_dirichlet(exec, given);
+    if (!parts || !find_asymmetry(exec, parts->matrix)) return {};
+    notes.push_back(dirichlet_note(command.matrix, parts->rows, parts->kept.nnz()));
+    system.dirichlet = std::move(parts);
+    return system.dirichlet->matrix;
+  };
+  A = load_hermitian<Scalar>(exec, ranks, command.matrix, command.symmetrize, notes, "matrix",
+                             nullptr, eliminate);
   if (ranks.size() == 1) {
     auto const scaled = into_range<Scalar>(exec, A->whole());
     system.exponent = scaled.exponent;
@@ -161,6 +195,7 @@ LinearSystem<Scalar, Exec> load(Exec const& exec, SolveCommand const& command,
   if (order) A = reorder(exec, *A, *order);
   system.rows = {A->row_space(), order};
   system.B = right_hand_sides<Scalar>(exec, command, system.rows);
+  if (system.dirichlet) take_known_from(exec, *system.dirichlet, system.B);
   system.X = load_rows<Scalar>(exec, system.rows, command.guess);
   if (command.guess.empty())
     system.X = allocate_zeros<Block<Scalar, Exec>>(exec, "Blockspan::solution", system.rows.local(),
@@ -278,6 +313,7 @@ void check(Exec const& exec, LinearSystem<Scalar, Exec> const& system,
           blockspan::blocks::block_ref<Exec>(Y), blockspan::blocks::block_ref<Exec>(R));
   };
   scale_all(exec, system.exponent, system.X);
+  if (system.dirichlet) system.dirichlet->complete(exec, system.B, system.X);
   auto const found = check_residuals<Scalar, Exec>(exec, system.rows.space, subtract,
                                                    system.exponent, system.N, system.B, system.X);
   result.true_residuals = found.residual;

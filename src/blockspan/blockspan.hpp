@@ -21,6 +21,7 @@
 #include <blockspan/solvers/status.hpp>
 #include <blockspan/sparse/convert.hpp>
 #include <blockspan/sparse/crs_matrix.hpp>
+#include <blockspan/sparse/dirichlet.hpp>
 #include <blockspan/sparse/generators.hpp>
 #include <blockspan/sparse/graph.hpp>
 #include <blockspan/sparse/matrix_market.hpp>

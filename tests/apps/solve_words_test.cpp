@@ -1,6 +1,7 @@
 // What blockspan-solve says of a run that did not end well: each sentence with a run it is true
 // of.
 #include <cmath>
+#include <sstream>
 
 #include "apps/backends.hpp"
 #include "apps/refused.hpp"
@@ -125,8 +126,8 @@ TEST_P(SolveWords, AMatrixThatIsNotSymmetricIsRefusedByOneOfItsEntries) {
                      "(6, 5) is -1" +
                      remedy("transpose"));
   auto const alone = write_text(folder / "o.mtx",
-                                "%%MatrixMarket matrix coordinate real general\n2 2 3\n"
-                                "1 1 2\n2 2 2\n2 1 1e-300\n");
+                                "%%MatrixMarket matrix coordinate real general\n3 3 6\n"
+                                "1 1 2\n2 2 2\n3 3 2\n1 3 1\n3 1 1\n2 1 1e-300\n");
   expect_refused("blockspan-solve", {alone, "--backend", GetParam()},
                  alone +
                      ": the matrix is not symmetric: entry (2, 1) is 1e-300, but entry (1, 2) "
@@ -140,6 +141,40 @@ TEST_P(SolveWords, AMatrixThatIsNotSymmetricIsRefusedByOneOfItsEntries) {
               HasSubstr("--symmetrize: the problem is that of the mean of the matrix and its "
                         "transpose, and so are residuals; the largest relative difference of an "
                         "entry and its mirror is 1e-12"));
+}
+
+/// A chain fixed at both ends, as codes make it that keep columns: its ends are 3 and -5 by rows of
+/// a diagonal, and the line between them is the solution.
+TEST_P(SolveWords, KeptColumnsOfDirichletRowsAreEliminated) {
+  constexpr int n = 30;
+  std::string text = "%%MatrixMarket matrix coordinate real general\n30 30 " +
+                     std::to_string(3 * (n - 2) + 2) + "\n1 1 1e-3\n30 30 4\n";
+  for (int i = 2; i < n; ++i)
+    for (int j = i - 1; j <= i + 1; ++j)
+      text += std::to_string(i) + " " + std::to_string(j) + (i == j ? " 2\n" : " -1\n");
+  auto const file = write_text(folder / "kept.mtx", text);
+  std::vector<double> b(n);
+  b.front() = 3e-3, b.back() = -20;
+  auto const rhs = vectors_file(folder / "b.mtx", {b}), x = folder / "x.mtx";
+  auto const [outcome, report] = run({file, "--rhs", rhs, "--solution", x});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_THAT(report["notes"].dump(),
+              HasSubstr("2 rows hold nothing but a diagonal, and other rows "
+                        "have 2 entries in their columns"));
+  std::istringstream lines(read_text(x));
+  std::string line;
+  for (int head = 0; head < 2; ++head) ASSERT_TRUE(std::getline(lines, line));
+  for (int i = 0; i < n; ++i) {
+    double value = 0;
+    ASSERT_TRUE(lines >> value);
+    EXPECT_NEAR(value, 3 - 8.0 * i / (n - 1), i == 0 || i == n - 1 ? 1e-15 : 1e-6) << i;
+  }
+  text.replace(text.find("10 11 -1"), 8, "10 11 -2");
+  auto const other = write_text(folder / "other.mtx", text);
+  expect_refused("blockspan-solve", {other, "--backend", GetParam()},
+                 other +
+                     ": the matrix is not symmetric: entry (2, 1) is -1, but entry (1, 2) is 0" +
+                     remedy("transpose"));
 }
 
 TEST_P(SolveWords, AMatrixThatIsNotHermitianIsRefusedByOneOfItsEntries) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -15,12 +16,18 @@
 
 namespace blockspan::apps {
 
+/// Nothing takes the place of a matrix that is not Hermitian.
+inline constexpr auto not_mended = []<class Matrix>(Matrix const&) -> std::optional<Matrix> {
+  return {};
+};
+
 /// A, read from `source`, with a note where it is Hermitian to rounding only; or, with
 /// `symmetrize`, the mean of A and its conjugate transpose, with a note that this was asked for.
-/// Throws Error where A is neither, with the worst entry and its mirror, counted from 1.
-template <class Exec, class Matrix>
+/// Where A is neither, what mend(A) gives, an optional matrix; else throws Error with the worst
+/// entry and its mirror, counted from 1.
+template <class Exec, class Matrix, class Mend>
 Matrix take_hermitian(Exec const& exec, std::string const& source, Matrix const& A, bool symmetrize,
-                      std::vector<std::string>& notes) {
+                      std::vector<std::string>& notes, Mend const& mend) {
   constexpr bool complex = is_complex_v<typename Matrix::non_const_value_type>;
   auto const found = find_asymmetry(exec, A);
   if (found.exact()) return A;
@@ -37,6 +44,7 @@ Matrix take_hermitian(Exec const& exec, std::string const& source, Matrix const&
     notes.push_back(source + ": the matrix is " + symmetric + " to rounding only; " + apart);
     return A;
   }
+  if (std::optional<Matrix> mended = mend(A)) return *mended;
   std::ostringstream text;
   // enough digits to see the difference
   text.precision(std::clamp(3 - static_cast<int>(std::floor(std::log10(found.difference))), 6, 17));

@@ -50,16 +50,16 @@ std::shared_ptr<DistributedMatrix<Scalar, Exec> const> spread(
 
 /// The Hermitian matrix of `source`: where there are several ranks, of a spec each makes its rows,
 /// and files of one triangle are read by all; else rank 0 looks at the symmetry or takes the mean.
-/// like: the rows of each rank; null: balanced. notes: of rank 0, see take_hermitian. Throws Error,
-/// on all ranks, where it is not Hermitian.
-template <class Scalar, class Exec>
+/// like: the rows of each rank; null: balanced. notes: of rank 0, and mend, see take_hermitian.
+/// Throws Error, on all ranks, where it is not Hermitian.
+template <class Scalar, class Exec, class Mend = decltype(not_mended)>
 std::shared_ptr<DistributedMatrix<Scalar, Exec> const> load_hermitian(
     Exec const& exec, Communicator const& ranks, std::string const& source, bool symmetrize,
     std::vector<std::string>& notes, std::string const& kind = "matrix",
-    RowPartition const* like = nullptr) {
+    RowPartition const* like = nullptr, Mend const& mend = not_mended) {
   auto const load = [&] {
     return take_hermitian(exec, source, load_operator<Scalar>(exec, source, kind, notes),
-                          symmetrize, notes);
+                          symmetrize, notes, mend);
   };
   if (ranks.size() == 1 || kind != "matrix" || symmetrize)
     return spread_from_first<Scalar>(exec, ranks, like, load);
