@@ -149,8 +149,8 @@ TEST(EigOutput, KeepsTheBestSoFarWhenInterrupted) {
   std::string const path = folder / "report.json";
   Outcome const outcome =
       run_app_and_interrupt("blockspan-eig",
-                            {"laplace7:40x40x40", "--tolerance", "1e-13", "--pairs", "20",
-                             "--backend", host_backend(), "--report", path},
+                            {"laplace7:40x40x40", "--tolerance", "1e-13", "--pairs", "20", "--path",
+                             "iterative", "--backend", host_backend(), "--report", path},
                             2);
   EXPECT_EQ(outcome.status, 1) << outcome.err;
   Json const report = Json::parse(read_text(path));
