@@ -273,7 +273,8 @@ void iterate(Exec const& exec, SolveCommand const& command, ProgressLine& progre
   options.monitor = [&](CgProgress<double> const& now) {
     progress.iteration(now.iteration, now.converged, now.residuals, command.tolerance);
     auto const group = std::span(now.residuals).subspan(now.first_column, now.group_columns);
-    return !late.due(group, now.group_iteration) && !InterruptGuard::interrupted();
+    int const after = ceil_div(now.columns - now.first_column, now.group_columns) - 1;
+    return !late.due(group, now.group_iteration, after) && !InterruptGuard::interrupted();
   };
   result.solver = solve_spd(exec, *setup.product.op, system.B, system.X, options);
   lap();

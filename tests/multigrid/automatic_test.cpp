@@ -1,4 +1,5 @@
 // When a plain method has shown that another one has less work, by counts and residuals.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -9,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <blockspan/multigrid/automatic.hpp>
+#include <blockspan/sparse/generators.hpp>
 
 namespace blockspan::test {
 namespace {
@@ -30,13 +32,31 @@ TEST(MultigridAutomatic, SeesHowManyIterationsAreLeft) {
 }
 
 TEST(MultigridAutomatic, SwitchesASystemWhereMoreIsLeftThanMultigridTakes) {
-  auto const pace = steady(SolveKind::system, 40, 1e-1);
+  auto const pace = steady(SolveKind::system, 40, 1e-1);  // 280 are left
   EXPECT_TRUE(pace.is_time_to_switch(279));
-  EXPECT_FALSE(pace.is_time_to_switch(281)) << "280 are left";
+  EXPECT_FALSE(pace.is_time_to_switch(281));
+  EXPECT_TRUE(pace.is_time_to_switch(139, 2));
+  EXPECT_FALSE(pace.is_time_to_switch(141, 2));
+  EXPECT_TRUE(pace.is_time_to_switch(599, 1, 1)) << "another group takes 320";
+  EXPECT_FALSE(pace.is_time_to_switch(601, 1, 1));
   auto const idle = steady(SolveKind::system, 40, 1);
-  EXPECT_TRUE(idle.is_time_to_switch(400));
-  EXPECT_FALSE(idle.is_time_to_switch(401)) << "too early to say";
-  EXPECT_FALSE(steady(SolveKind::system, 100, 1e-2).is_time_to_switch(200)) << "too late to gain";
+  EXPECT_TRUE(idle.is_time_to_switch(800));
+  EXPECT_FALSE(idle.is_time_to_switch(801)) << "too early to say";
+  EXPECT_FALSE(steady(SolveKind::system, 3, 1).is_time_to_switch(1));
+  EXPECT_FALSE(steady(SolveKind::system, 100, 1e-2).is_time_to_switch(301)) << "too late to gain";
+}
+
+/// Random right-hand sides: fast at first, then slow, and fast again in the end.
+TEST(MultigridAutomatic, TakesTheMeanOfBothPacesOfASystem) {
+  SolvePace slower(SolveKind::system, 1e-8), standing(SolveKind::system, 1e-8);
+  for (int k = 1; k <= 20; ++k) {
+    slower.see(k, std::pow(0.1, std::min(k, 10) / 10.0 + std::max(k - 10, 0) / 20.0));
+    standing.see(k, std::pow(0.1, std::min(k, 10) / 10.0) * (k > 15 ? 3 : 1));
+  }
+  // 1.5 digits in 20 steps, half a digit in the last 10; 6.5 digits are left
+  EXPECT_NEAR(slower.left(), std::sqrt((20 * 6.5 / 1.5) * (10 * 6.5 / 0.5)), 1e-9);
+  // nothing in the last 10; what an error rises to is forgotten
+  EXPECT_NEAR(standing.left(), 2 * (20 * 7.0), 1e-9);
 }
 
 /// The first steps of an eigensolver are as fast for an easy problem as for a hard one.
@@ -64,11 +84,13 @@ TEST(MultigridAutomatic, BeginsAnewWhereTheIterationDoes) {
 }
 
 TEST(MultigridAutomatic, CountsASetupInIterationsOfAllColumns) {
-  EXPECT_EQ(multigrid_setup_iterations(SolveKind::system, 1), 361);
-  EXPECT_EQ(multigrid_setup_iterations(SolveKind::system, 8), 181);
-  EXPECT_EQ(multigrid_setup_iterations(SolveKind::eigenpairs, 16), 11);
+  EXPECT_EQ(multigrid_work(SolveKind::system, 1), 278);  // 217.6 + 60
+  EXPECT_EQ(multigrid_work(SolveKind::system, 8), 100);  // 71.2 + 28.5
+  EXPECT_EQ(multigrid_work(SolveKind::system, 16), 67);  // 40.2 + 26.25
+  EXPECT_EQ(multigrid_work(SolveKind::system, 16, 2), 93);
+  EXPECT_EQ(multigrid_work(SolveKind::eigenpairs, 16), 11);
   for (auto const kind : {SolveKind::system, SolveKind::eigenpairs})
-    EXPECT_GT(multigrid_setup_iterations(kind, 10000), 0);
+    EXPECT_GT(multigrid_work(kind, 10000), 0);
 }
 
 TEST(MultigridAutomatic, TakesAWeakHierarchyForManyIterationsOnly) {
@@ -119,18 +141,22 @@ Made hierarchy(MultigridStatus status, double iterations) {
   return made;
 }
 
-/// What a system of 10,000 rows goes on with whose error has fallen to 0.1 in 40 steps, 280 before
-/// it is solved; and why.
-Made after_forty(Made levels, Made factors) {
-  ChangeOver course(SolveKind::system, 10'000, 8, 1e-8, true);
+/// What eight columns of 10,000 rows go on with whose errors have fallen to 0.1 in 40 steps, 280
+/// before they are solved; and why.
+Made after_forty(Made levels, Made factors, GraphShape shape = {}) {
+  ChangeOver course(SolveKind::system, 10'000, 8, 1e-8, true, [shape] { return shape; });
   auto M = named("jacobi");
-  for (int k = 1; k < 19; ++k)  // a tenth of the setup of eight columns
-    EXPECT_FALSE(course.due(std::vector{std::pow(0.1, k / 40.0)}, k)) << k;
-  EXPECT_TRUE(course.due(std::vector{0.1, 0.001}, 40));
+  std::vector<double> errors(8, 1e-3);
+  for (int k = 1; k < 5; ++k) {  // a twentieth of the work of eight columns
+    errors[3] = std::pow(0.1, k / 40.0);
+    EXPECT_FALSE(course.due(errors, k)) << k;
+  }
+  for (int k = 5; k <= 40; ++k) errors[3] = std::pow(0.1, k / 40.0), course.due(errors, k);
+  EXPECT_TRUE(course.late());
   auto const one = [](Made& made) { return [&made](auto...) { return std::move(made); }; };
   course.take(40, M, one(levels), one(factors), [] { return named("the inverse"); });
   EXPECT_FALSE(course.late());
-  EXPECT_FALSE(course.due(std::vector{0.1}, 10'001) && M.op->method != "jacobi") << "once";
+  EXPECT_FALSE(course.due(errors, 41)) << "once";
   return M;
 }
 
@@ -149,6 +175,54 @@ TEST(MultigridAutomatic, TakesGoodLevelsThenFactorsThenWeakLevels) {
   EXPECT_EQ(M.notes,
             (std::vector<std::string>{"multigrid is weak: why",
                                       "multigrid was tried after 40 iterations with jacobi"}));
+}
+
+TEST(MultigridAutomatic, TakesFactorsFirstOfWhatMisleadsACoarsening) {
+  using enum MultigridStatus;
+  auto const after = [](bool narrow, bool mixed) {
+    return after_forty(hierarchy(good, 20), named("factors"), {narrow, mixed}).op->method;
+  };
+  EXPECT_EQ(after(true, true), "factors");
+  EXPECT_EQ(after(false, true), "multigrid");
+  EXPECT_EQ(after(true, false), "multigrid");
+  EXPECT_EQ(after_forty(hierarchy(good, 20), {}, {true, true}).op->method, "multigrid");
+}
+
+/// A pace that a narrow graph confirms needs more than the work of multigrid, others 2.5 times
+/// that.
+TEST(MultigridAutomatic, AsksOnceWhetherTheGraphIsNarrow) {
+  for (bool const narrow : {true, false}) {
+    int asked = 0;
+    ChangeOver course(SolveKind::system, 10'000, 1, 1e-8, true, [&] {
+      ++asked;
+      return GraphShape{narrow, false};
+    });
+    auto const after_a_digit_in = [&](int steps) {
+      bool due = false;
+      for (int k = 1; k <= steps; ++k)
+        due = course.due(std::vector{std::pow(0.1, double(k) / steps)}, k);
+      return due;
+    };
+    EXPECT_FALSE(after_a_digit_in(20)) << "140 are left, the work is 278";
+    EXPECT_EQ(asked, 0);
+    EXPECT_EQ(after_a_digit_in(80), narrow) << "560";
+    EXPECT_EQ(asked, 1);
+    EXPECT_TRUE(after_a_digit_in(120)) << "840";
+    EXPECT_EQ(asked, 1);
+  }
+}
+
+TEST(MultigridAutomatic, KnowsThePlaneByItsGraph) {
+  Kokkos::DefaultHostExecutionSpace const exec;
+  auto const shape = [&](char const* spec) { return graph_shape(generate<double>(exec, spec)); };
+  for (auto const* spec : {"laplace5:60", "laplace5:300x20", "laplace5:500x1"}) {
+    EXPECT_TRUE(shape(spec).narrow) << spec;
+    EXPECT_FALSE(shape(spec).mixed_signs) << spec;
+  }
+  for (auto const* spec : {"laplace7:24", "laplace27:20", "elasticity:12", "p1:20"})
+    EXPECT_FALSE(shape(spec).narrow) << spec;
+  EXPECT_TRUE(shape("elasticity:8").mixed_signs);
+  EXPECT_TRUE(shape("p1-mass:8").mixed_signs);
 }
 
 TEST(MultigridAutomatic, TakesFactorsOfWhatIsNotHalfWayAfterAStepARow) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -87,8 +88,15 @@ ChangeOver change_over_of(Preconditioner<Scalar, Exec> const& M,
                           DistributedMatrix<Scalar, Exec> const& A, Definiteness definiteness,
                           int columns, double tolerance) {
   if (!M.automatic) return {};
-  return {detail::kind_of(definiteness), A.partition().global_rows(), columns, tolerance,
-          detail::on_one_rank(A)};
+  std::function<GraphShape()> shape;
+  if constexpr (support::runs_on_host_v<Exec>)
+    if (detail::on_one_rank(A)) shape = [whole = A.whole()] { return graph_shape(whole); };
+  return {detail::kind_of(definiteness),
+          A.partition().global_rows(),
+          columns,
+          tolerance,
+          detail::on_one_rank(A),
+          std::move(shape)};
 }
 
 /// Replaces M, or leaves it, as `late` decides. A: the matrix of M. All ranks together. Waits for

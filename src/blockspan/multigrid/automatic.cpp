@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include <blockspan/multigrid/automatic.hpp>
 
@@ -11,8 +12,10 @@ std::string_view default_of_eigenpairs(bool largest, bool pencil, bool one_metho
   return largest || one_method ? "jacobi" : "automatic";
 }
 
-int multigrid_setup_iterations(SolveKind kind, int columns) {
-  double const work = kind == SolveKind::system ? 360 / (1 + (columns - 1) / 7.0) : 160.0 / columns;
+int multigrid_work(SolveKind kind, int columns, int groups) {
+  double const k = columns;
+  double const work =
+      kind == SolveKind::eigenpairs ? 160 / k : 740 / (2.4 + k) + groups * 10 * (2.4 + 3.6 / k);
   return static_cast<int>(work) + 1;
 }
 
@@ -24,25 +27,32 @@ double iterations_left(int iterations, double error, double tolerance) {
 
 void SolvePace::see(int iteration, double error) {
   if (!seen_.empty() && iteration <= seen_.back().first) seen_.clear();
+  if (kind_ == SolveKind::system && !seen_.empty()) error = std::min(error, seen_.back().second);
   seen_.emplace_back(iteration, error);
 }
 
 double SolvePace::left() const {
   if (seen_.empty()) return std::numeric_limits<double>::infinity();
   auto const [now, error] = seen_.back();
-  if (kind_ == SolveKind::system) return iterations_left(now, error, tolerance_);
   auto const [half, before] = seen_[(seen_.size() - 1) / 2];
-  return iterations_left(now - half, error / before, tolerance_ / before);
+  double const recent = iterations_left(now - half, error / before, tolerance_ / before);
+  if (kind_ == SolveKind::eigenpairs) return recent;
+  double const whole = iterations_left(now, error, tolerance_);
+  return std::sqrt(whole * std::min(recent, 4 * whole));
 }
 
-bool SolvePace::is_time_to_switch(int setup_iterations) const {
+double SolvePace::left_of_groups(int groups_after) const {
+  double const own = left();
+  return groups_after > 0 ? own + groups_after * (seen_.back().first + own) : own;
+}
+
+bool SolvePace::is_time_to_switch(int work, double margin, int groups_after) const {
   constexpr int first_look = 7, of_a_good_hierarchy = 20;
   if (seen_.empty()) return false;
   int const iteration = seen_.back().first, steps = static_cast<int>(seen_.size()) - 1;
-  return kind_ == SolveKind::system
-             ? 10.0 * iteration >= setup_iterations &&
-                   left() > std::max<double>(setup_iterations, 5.0 * iteration)
-             : steps >= first_look && left() > setup_iterations + of_a_good_hierarchy;
+  if (kind_ == SolveKind::eigenpairs)
+    return steps >= first_look && left() > work + of_a_good_hierarchy;
+  return iteration >= 4 && 20.0 * iteration >= work && left_of_groups(groups_after) > margin * work;
 }
 
 bool weak_multigrid_pays(MultigridReport const& report, SolveKind kind, double left) {
@@ -63,21 +73,42 @@ std::int64_t factors_worth(SolveKind kind, std::int64_t rows, std::int64_t nonze
   return bytes < most_bytes ? static_cast<std::int64_t>(std::max(bytes, least_bytes)) : 0;
 }
 
-ChangeOver::ChangeOver(SolveKind kind, std::int64_t rows, int columns, double tolerance, bool alone)
-    : kind_(kind), rows_(rows), tolerance_(tolerance), pace_(kind, tolerance) {
+ChangeOver::ChangeOver(SolveKind kind, std::int64_t rows, int columns, double tolerance, bool alone,
+                       std::function<GraphShape()> shape)
+    : kind_(kind),
+      rows_(rows),
+      columns_(columns),
+      tolerance_(tolerance),
+      pace_(kind, tolerance),
+      look_(std::move(shape)),
+      may_coarsen_(rows >= automatic_least_rows) {
   // Without rounding errors conjugate gradients end after one step a row: where
   // they are not even half way then, the matrix is too ill-conditioned for them.
   if (kind == SolveKind::system && alone)
     iterations_ = static_cast<int>(std::clamp<std::int64_t>(rows, 100, 1 << 30));
-  if (rows >= automatic_least_rows) setup_ = multigrid_setup_iterations(kind, columns);
 }
 
-bool ChangeOver::due(std::span<double const> errors, int iteration) {
+bool ChangeOver::due(std::span<double const> errors, int iteration, int groups_after) {
   if (errors.empty()) return late_ = false;
+  // The pace of a graph that is not narrow is more hopeful than what follows: in
+  // three dimensions, or among hubs, a plain method ends sooner.
+  constexpr double where_narrow = 1, elsewhere = 2.5;
   double const error = *std::max_element(errors.begin(), errors.end());
   pace_.see(iteration, error);
-  bool const for_levels = setup_ < never && pace_.is_time_to_switch(setup_);
+  bool const system = kind_ == SolveKind::system;
+  int const together = system ? static_cast<int>(errors.size()) : columns_,
+            work = multigrid_work(kind_, together, 1 + groups_after);
+  auto const is_time = [&](double margin) {
+    return pace_.is_time_to_switch(work, margin, groups_after);
+  };
+  bool for_levels = may_coarsen_ && is_time(where_narrow);
+  if (system && for_levels) {
+    if (look_) shape_ = std::exchange(look_, nullptr)();
+    for_levels = is_time(shape_.narrow ? where_narrow : elsewhere);
+  }
   bool const for_factors = iteration >= iterations_ && error > std::sqrt(tolerance_);
+  left_ = pace_.left_of_groups(groups_after);
+  if (system) left_ *= static_cast<double>(together) / std::max(columns_, together);
   return late_ = for_levels || for_factors;
 }
 

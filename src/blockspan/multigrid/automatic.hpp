@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <span>
 #include <string>
@@ -12,6 +14,7 @@
 
 #include <blockspan/multigrid/options.hpp>
 #include <blockspan/operators/chebyshev.hpp>
+#include <blockspan/support/scalar.hpp>
 
 // When a solve that began with a plain method changes over to multigrid or factors, and to which.
 // Iterations are counted and residuals compared, nothing is timed: the same problem takes the same
@@ -34,11 +37,57 @@ std::string_view default_of_eigenpairs(bool largest, bool pencil, bool one_metho
 /// time than a decision takes.
 constexpr std::int64_t automatic_least_rows = 1000;
 
-/// The work that multigrid has to save, in iterations of `columns` columns of the plain method.
-/// Systems: setup and solve, 360 of one column, and each more costs a seventh of the first
-/// (measured: 220 to 450 of one column, 120 to 180 of eight). Eigenpairs: the setup, 160 over the
+/// The work of multigrid, in iterations of `columns` columns of the plain method. Systems: the
+/// setup and, for each of `groups` that are solved one after the other, the 10 iterations that a
+/// good hierarchy takes (hosts, one thread: setups of 130 to 280, 50 to 130, 20 to 75 for 1, 8, 16
+/// columns; an iteration 5 to 8, 3.5 to 4.5, 2.5 to 3.5). Eigenpairs: the setup alone, 160 over the
 /// columns, since each has its own products.
-int multigrid_setup_iterations(SolveKind kind, int columns);
+int multigrid_work(SolveKind kind, int columns, int groups = 1);
+
+/// What the graph of a matrix says of methods before these are tried.
+struct GraphShape {
+  /// Levels of a breadth-first search are as narrow as those of the plane: plain iterations go on
+  /// as long as it is deep, and factors stay small.
+  bool narrow = false;
+  /// Off-diagonal entries of the diagonal's sign are more than a twelfth of the others: plates,
+  /// anisotropy across the grid, where the strength of couplings misleads a coarsening.
+  bool mixed_signs = false;
+};
+
+/// Of a square CrsMatrix in host memory, by a search that begins far from its middle row; where it
+/// does not reach half of the rows, the graph is not called narrow. O(entries), some iterations.
+template <class Matrix>
+GraphShape graph_shape(Matrix const& A) {
+  auto const n = static_cast<std::size_t>(A.numRows());
+  if (n == 0) return {};
+  auto const &offsets = A.graph.row_map, &columns = A.graph.entries;
+  std::vector<char> seen(n, 0);
+  std::vector<std::size_t> reached;
+  auto const levels_from = [&](std::size_t row, char mark) {
+    reached.assign(1, row);
+    seen[row] = mark;
+    int levels = 0;
+    for (std::size_t next = 0; next < reached.size(); ++levels)
+      for (std::size_t const end = reached.size(); next < end; ++next)
+        for (auto p = offsets(reached[next]); p < offsets(reached[next] + 1); ++p) {
+          auto const j = static_cast<std::size_t>(columns(p));
+          if (std::exchange(seen[j], mark) != mark) reached.push_back(j);
+        }
+    return levels;
+  };
+  levels_from(n / 2, 1);
+  double const levels = levels_from(reached.back(), 2), rows = static_cast<double>(reached.size()),
+               width = rows / levels;
+  double of_diagonal = 0, others = 0;
+  for (std::size_t i = 0; i < n; ++i)
+    for (auto p = offsets(i); p < offsets(i + 1); ++p) {
+      double const value = static_cast<double>(real_part(A.values(p)));
+      if (static_cast<std::size_t>(columns(p)) != i)
+        (value > 0 ? of_diagonal : others) += std::abs(value);
+    }
+  // a square of the plane has levels of between half a side and one and a half
+  return {2 * reached.size() >= n && width * width <= 2.25 * rows, 12 * of_diagonal > others};
+}
 
 /// How many iterations are left until `tolerance`, at the pace of those so far that have brought
 /// the error from one to `error`; infinite where it has not fallen.
@@ -53,21 +102,24 @@ class SolvePace {
   /// above the last one begins anew.
   void see(int iteration, double error);
 
-  /// Iterations until the tolerance. Systems: at the pace of all iterations. Eigenpairs: at that of
-  /// the second half, since the first few find the space, whatever the problem, and say nothing of
-  /// what follows.
+  /// Iterations until the tolerance. Eigenpairs: at the pace of the second half, since the first
+  /// few find the space, whatever the problem, and say nothing of what follows. Systems: the
+  /// geometric mean of what the pace of all iterations says and that of the second half, four times
+  /// as many at most: residuals of random right-hand sides fall fast at first, stand, and end fast.
   double left() const;
+  /// The same with groups_after like this one; after the first call of see().
+  double left_of_groups(int groups_after) const;
 
-  /// Another method would have less work. Systems: from a tenth of that work on, more than it is
-  /// left; beyond a fifth, more in proportion, since conjugate gradients gain pace in the end.
+  /// Another method, of `work` iterations, has less left to do. Systems, from a twentieth of that
+  /// work on: more than `margin` times the work is left, of this group and of groups_after like it.
   /// Eigenpairs: after seven iterations, a setup and the 20 iterations that a good hierarchy takes
   /// are less.
-  bool is_time_to_switch(int setup_iterations) const;
+  bool is_time_to_switch(int work, double margin = 1, int groups_after = 0) const;
 
  private:
   SolveKind kind_;
   double tolerance_;
-  std::vector<std::pair<int, double>> seen_;
+  std::vector<std::pair<int, double>> seen_;  ///< systems: the least error so far
 };
 
 /// Whether a hierarchy that its probe calls weak is still worth its iterations, where `left` of the
@@ -83,19 +135,23 @@ std::int64_t factors_worth(SolveKind kind, std::int64_t rows, std::int64_t nonze
 /// What `automatic` does in the course of one solve. A solver's monitor shows it errors, stops the
 /// solve where it is due, and the solve goes on with what take() has made:
 ///
-///   multigrid that finds itself good, else factors, else multigrid that still takes less than what
-///   is left; where that was not enough, factors at any cost, or the inverse of few rows.
+///   factors of a plate or the like; multigrid that finds itself good, else factors, else multigrid
+///   that still takes less than what is left; where that was not enough, factors at any cost, or
+///   the inverse of few rows.
 class ChangeOver {
  public:
   /// Of a preconditioner that stays.
   ChangeOver() = default;
-  /// alone: one rank has all rows.
-  ChangeOver(SolveKind kind, std::int64_t rows, int columns, double tolerance, bool alone);
+  /// alone: one rank has all rows. shape: called once at most, for systems where a narrow graph
+  /// would make the difference; null: not narrow.
+  ChangeOver(SolveKind kind, std::int64_t rows, int columns, double tolerance, bool alone,
+             std::function<GraphShape()> shape = nullptr);
 
-  /// errors: those that have to fall below the tolerance, of one at the start.
-  bool due(std::span<double const> errors, int iteration);
-  bool late() const { return late_; }           ///< what due() said last
-  double left() const { return pace_.left(); }  ///< iterations at the pace it saw
+  /// errors: those that have to fall below the tolerance, of one at the start; of a system those of
+  /// the columns that are solved together, after whom come groups_after like them.
+  bool due(std::span<double const> errors, int iteration, int groups_after = 0);
+  bool late() const { return late_; }    ///< what due() said last
+  double left() const { return left_; }  ///< iterations of all columns then
 
   /// Replaces M, or leaves it where nothing better can be made; the reason is among its notes. Made
   /// has a pointer `op` to a LinearOperator, `notes`, and `levels`, a pointer or optional with a
@@ -106,11 +162,16 @@ class ChangeOver {
   void take(int iterations, Made& M, Levels const& levels, Factors const& factors,
             Inverse const& inverse) {
     late_ = false;
-    if (std::exchange(setup_, never) < never) {
+    if (std::exchange(may_coarsen_, false)) {
+      if (shape_.narrow && shape_.mixed_signs) {
+        auto complete = factors(left());
+        if (complete.op) return take_over(std::move(complete), iterations, "direct", M);
+      }
       auto made = levels();
       if (made.op && made.levels->strong())
         return take_over(std::move(made), iterations, "multigrid", M);
-      auto complete = factors(left());
+      // where neither finds it easy, a pace says little of the plateau that may follow
+      auto complete = factors(3 * left());
       if (complete.op) return take_over(std::move(complete), iterations, "direct", M);
       if (made.op && !weak_multigrid_pays(*made.levels, kind_, left())) {
         made.notes = {"multigrid is " + std::string(to_string(made.levels->status)) + ": " +
@@ -138,7 +199,8 @@ class ChangeOver {
     notes.push_back(name + (made.op ? " took over" : " was tried") + " after " +
                     std::to_string(iterations) + " iterations with " + M.op->name());
     if (made.op) {
-      setup_ = iterations_ = never;
+      may_coarsen_ = false;
+      iterations_ = never;
       M = std::move(made);
     }
     M.notes = std::move(notes);
@@ -146,10 +208,14 @@ class ChangeOver {
 
   SolveKind kind_ = SolveKind::system;
   std::int64_t rows_ = 0;
+  int columns_ = 1;
   double tolerance_ = 0;
   SolvePace pace_{SolveKind::system, 0};
-  int setup_ = never;       ///< multigrid may follow: its setup, in iterations
-  int iterations_ = never;  ///< factors may follow, after so many iterations
+  std::function<GraphShape()> look_;  ///< null: done, or not to be done
+  GraphShape shape_;
+  bool may_coarsen_ = false;  ///< multigrid may follow
+  int iterations_ = never;    ///< factors may follow, after so many iterations
+  double left_ = std::numeric_limits<double>::infinity();
   bool late_ = false;
 };
 

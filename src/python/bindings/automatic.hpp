@@ -51,7 +51,7 @@ class Automatic {
         A_(A),
         mass_(mass),
         columns_(columns),
-        course_(kind, A.numRows(), columns, tolerance, true) {
+        course_(kind, A.numRows(), columns, tolerance, true, shape_of(A)) {
     if (kind == SolveKind::eigenpairs && A.numRows() >= automatic_least_rows) {
       auto const setup = chebyshev_setup(exec, product, A, automatic_polynomial);
       if (setup.usable())
@@ -69,9 +69,9 @@ class Automatic {
   std::vector<std::string> const& notes() const { return M_.notes; }
   /// errors: those that have to fall below the tolerance. True: another may have less work.
   template <class Real>
-  bool due(std::span<Real const> errors, int iteration) {
+  bool due(std::span<Real const> errors, int iteration, int groups_after = 0) {
     std::vector<double> const all(errors.begin(), errors.end());
-    return course_.due(all, iteration);
+    return course_.due(all, iteration, groups_after);
   }
   bool late() const { return course_.late(); }
   /// Takes what the solve goes on with. False: a signal's handler has raised, and the solve ends.
@@ -89,6 +89,12 @@ class Automatic {
   bool mend() { return M_.mend && M_.mend(M_); }
 
  private:
+  static std::function<GraphShape()> shape_of([[maybe_unused]] Crs const& A) {
+    if constexpr (on_device)
+      return nullptr;
+    else
+      return [&A] { return graph_shape(A); };
+  }
   void take_jacobi() {
     M_.op = std::make_unique<JacobiPreconditioner<Scalar, Exec>>(jacobi(exec_, A_));
   }

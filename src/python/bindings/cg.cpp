@@ -136,7 +136,10 @@ class Solve {
   bool goes_on(CgProgress<Real> const& progress) {
     auto const group =
         std::span(progress.residuals).subspan(progress.first_column, progress.group_columns);
-    bool const due = automatic_ != nullptr && automatic_->due(group, progress.group_iteration);
+    int const after =
+        ceil_div(progress.columns - progress.first_column, progress.group_columns) - 1;
+    bool const due =
+        automatic_ != nullptr && automatic_->due(group, progress.group_iteration, after);
     ended_ = !interruption_.goes_on(request_.monitor,
                                     [&] { return progress_of(progress, report_.iterations); });
     return !due && !ended_;
