@@ -90,9 +90,10 @@ ChangeOver::ChangeOver(SolveKind kind, std::int64_t rows, int columns, double to
 
 bool ChangeOver::due(std::span<double const> errors, int iteration, int groups_after) {
   if (errors.empty()) return late_ = false;
-  // The pace of a graph that is not narrow is more hopeful than what follows: in
-  // three dimensions, or among hubs, a plain method ends sooner.
-  constexpr double where_narrow = 1, elsewhere = 2.5;
+  // A graph that is not narrow, of three dimensions or with hubs, lets a plain method end sooner
+  // than its pace says; with couplings of both signs, of structures say, a hierarchy that knows
+  // no near-null vectors takes twice the work.
+  constexpr double where_narrow = 1, elsewhere = 2.5, with_both_signs = 5;
   double const error = *std::max_element(errors.begin(), errors.end());
   pace_.see(iteration, error);
   bool const system = kind_ == SolveKind::system;
@@ -104,7 +105,9 @@ bool ChangeOver::due(std::span<double const> errors, int iteration, int groups_a
   bool for_levels = may_coarsen_ && is_time(where_narrow);
   if (system && for_levels) {
     if (look_) shape_ = std::exchange(look_, nullptr)();
-    for_levels = is_time(shape_.narrow ? where_narrow : elsewhere);
+    for_levels = is_time(shape_.narrow        ? where_narrow
+                         : shape_.mixed_signs ? with_both_signs
+                                              : elsewhere);
   }
   bool const for_factors = iteration >= iterations_ && error > std::sqrt(tolerance_);
   left_ = pace_.left_of_groups(groups_after);
