@@ -19,9 +19,9 @@ OTHERS = ("sklearn", "torch")  # not for all
 
 def test_reference_is_that_of_the_sources():
     made = runpy.run_path(str(PYTHON / "reference.py"))["reference"]()
-    assert made == (PYTHON / "reference.md").read_text(
-        "utf-8"
-    ), "make it anew: python src/python/reference.py"
+    assert made == (PYTHON / "reference.md").read_text("utf-8"), (
+        "make it anew: python src/python/reference.py"
+    )
 
 
 def test_guide_runs():
@@ -48,12 +48,16 @@ def test_links_of_the_guide_lead_somewhere():
     assert [link for link in links if not (PYTHON / link).exists()] == []
 
 
-def test_page_of_the_study_exact_is_that_of_the_record(monkeypatch):
+@pytest.mark.parametrize(
+    ("name", "program"),
+    [("exact", "exact_beside_peers"), ("automatic", "automatic_beside_others")],
+)
+def test_page_of_a_study_is_that_of_the_record(name, program, monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT / "perf" / "python"))
-    study = runpy.run_path(str(ROOT / "perf" / "python" / "exact_beside_peers.py"))
+    study = runpy.run_path(str(ROOT / "perf" / "python" / f"{program}.py"))
     folder = ROOT / "perf" / "results" / "python"
-    record = json.loads((folder / "exact.json").read_text("utf-8"))
-    assert study["page"](record) == (folder / "exact.md").read_text("utf-8")
+    record = json.loads((folder / f"{name}.json").read_text("utf-8"))
+    assert study["page"](record) == (folder / f"{name}.md").read_text("utf-8")
     assert [case["title"] for case in record["cases"]] == [case[0] for case in study["CASES"]]
 
 
