@@ -122,6 +122,11 @@ void add_exact(CLI::App& app, EigCommand& command) {
       ->excludes(buckling);
   app.add_option("--slice", exact.slice, "Pairs of --interval found at one shift, about")
       ->check(at_least_one());
+  app.add_option(
+         "--factors", exact.factors,
+         "Where matrices are factored: on the host by MUMPS, on a device by cuDSS, which is "
+         "loaded where it is installed (auto: large ones on a device, if that can be)")
+      ->check(CLI::IsMember({"auto", "host", "device"}));
 }
 
 void add_course(CLI::App& app, EigCommand& command) {

@@ -20,10 +20,11 @@ struct ExactRequest {
   enum class Kind { none, near, interval, count };
 
   Kind kind = Kind::none;
-  double from = 0, to = 0;  ///< the shift; the ends
-  bool buckling = false;    ///< M is a geometric stiffness
-  bool cayley = false;      ///< the nearest in ratio
-  int slice = 128;          ///< pairs of an interval found at one shift, about
+  double from = 0, to = 0;       ///< the shift; the ends
+  bool buckling = false;         ///< M is a geometric stiffness
+  bool cayley = false;           ///< the nearest in ratio
+  int slice = 128;               ///< pairs of an interval found at one shift, about
+  std::string factors = "auto";  ///< auto, host, device
 
   explicit operator bool() const { return kind != Kind::none; }
 };

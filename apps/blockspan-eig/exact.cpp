@@ -57,6 +57,9 @@ ExactOptions exact_options(EigCommand const& command) {
   options.tolerance = command.tolerance;
   options.block = command.block;
   options.slice = command.exact.slice;
+  options.factors = command.exact.factors == "host"     ? FactorPlace::host
+                    : command.exact.factors == "device" ? FactorPlace::device
+                                                        : FactorPlace::automatic;
   options.form = command.exact.buckling ? Spectral::buckling
                  : command.exact.cayley ? Spectral::cayley
                                         : Spectral::normal;
@@ -237,17 +240,18 @@ void print_exact(std::ostream& out, EigCommand const& command, EigResult const& 
     if (!result.converged) out << words(report.status) << ": " << advice(command, result) << "\n";
     out << report.steps << " steps, " << report.solved_columns << " columns solved, "
         << plural(report.factorizations, "factorization") << ", factors of "
-        << grouped(report.factor_entries) << " numbers, "
+        << grouped(report.factor_entries) << " numbers by " << report.library << ", "
         << formatted("%.2f s", report.seconds.total) << "\n";
   }
   for (std::string const& note : result.notes) out << "note: " << note << "\n";
   if (!result.exact) return;
   auto const& s = result.exact->seconds;
-  out << "seconds   load" << formatted(" %.2f", result.seconds.load) << "  factor"
-      << formatted(" %.2f", s.factorization) << "  solve" << formatted(" %.2f", s.solve) << "  mass"
-      << formatted(" %.2f", s.mass) << "  orthogonalize" << formatted(" %.2f", s.orthogonalization)
-      << "  dense" << formatted(" %.2f", s.dense) << "  total"
-      << formatted(" %.2f", result.seconds.total) << "\n";
+  out << "seconds   load" << formatted(" %.2f", result.seconds.load) << "  analyse"
+      << formatted(" %.2f", s.analysis) << "  factor" << formatted(" %.2f", s.factorization)
+      << "  solve" << formatted(" %.2f", s.solve) << "  mass" << formatted(" %.2f", s.mass)
+      << "  orthogonalize" << formatted(" %.2f", s.orthogonalization) << "  dense"
+      << formatted(" %.2f", s.dense) << "  total" << formatted(" %.2f", result.seconds.total)
+      << "\n";
 }
 
 Json exact_json(EigCommand const& command, EigResult const& result) {
@@ -272,6 +276,7 @@ Json exact_json(EigCommand const& command, EigResult const& result) {
           {"found", report.found},
           {"missing", missing},
           {"counts", counts},
+          {"library", report.library},
           {"shifts", report.shifts},
           {"factorizations", report.factorizations},
           {"steps", report.steps},
@@ -281,7 +286,8 @@ Json exact_json(EigCommand const& command, EigResult const& result) {
           {"buckling", command.exact.buckling},
           {"cayley", command.exact.cayley},
           {"seconds",
-           {{"factorization", report.seconds.factorization},
+           {{"analysis", report.seconds.analysis},
+            {"factorization", report.seconds.factorization},
             {"solve", report.seconds.solve},
             {"mass", report.seconds.mass},
             {"orthogonalization", report.seconds.orthogonalization},

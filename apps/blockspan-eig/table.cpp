@@ -25,7 +25,7 @@ void print_heading(std::ostream& out, EigCommand const& command, EigResult const
   if (result.ranks.any()) out << "ranks    " << result.ranks.in_words() << "\n";
   out << "product  " << result.product << "\n";
   if (command.exact || result.exact) {
-    out << "solver   factors (LDL^T by MUMPS)"
+    out << "solver   factors (LDL^T" << (result.exact ? " by " + result.exact->library : "") << ")"
         << (result.exact ? ", block Lanczos, residual " + formatted("%.3g", command.tolerance) : "")
         << (command.exact.buckling ? ", buckling" : "") << "\n";
     if (!command.exact) out << "path     exact (" << result.solver.path_reason << ")\n";

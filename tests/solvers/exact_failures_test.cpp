@@ -43,6 +43,8 @@ class Hiding final : public operators::PencilFactors {
   std::vector<double> scaled_squares(double const* R, std::int64_t columns) const override {
     return truth_.scaled_squares(R, columns);
   }
+  bool on_device() const override { return truth_.on_device(); }
+  std::string library() const override { return truth_.library(); }
   std::int64_t factor_entries() const override { return truth_.factor_entries(); }
   std::int64_t bytes() const override { return truth_.bytes(); }
   double flops() const override { return truth_.flops(); }

@@ -49,6 +49,16 @@ HostHermitian host_hermitian(Exec const& exec, Matrix const& A) {
   return result;
 }
 
+/// The factors of K - shift M by cuDSS on the device of the instance; null where cuDSS is not to be
+/// had, refuses the matrix or lacks memory, and why. k, m: the same matrices on the host; K and M
+/// are kept by reference. Instantiated for CUDA.
+template <class Scalar, class Exec>
+std::unique_ptr<PencilFactors> cudss_pencil(Exec const& exec, HostHermitian k,
+                                            std::optional<HostHermitian> m,
+                                            LinearOperator<Scalar, Exec> const& K,
+                                            LinearOperator<Scalar, Exec> const* M,
+                                            PencilUse const& use, std::string& why);
+
 }  // namespace operators
 
 /// Y = (A + shift M + delta D)^-1 X by a sparse factorization; what shift and delta became is in

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace blockspan {
@@ -23,11 +24,19 @@ struct ShiftCount {
   bool moved() const { return shift != asked; }
 };
 
+/// Where K - shift M is factored. On devices (CUDA) by cuDSS, whose bits differ from run to run; on
+/// hosts by MUMPS.
+enum class FactorPlace {
+  automatic,  ///< on the device of a large enough problem where cuDSS is found and has the memory
+  host,
+  device  ///< Error where that is not possible
+};
+
 namespace operators {
 
-/// Factors of K - shift M on the host, in double precision, for one shift after the other: what
-/// shift-invert methods need of a library of sparse factorizations. A complex vector is a pair of
-/// reals an entry.
+/// Factors of K - shift M in double precision, for one shift after the other: what shift-invert
+/// methods need of a library of sparse factorizations. A complex vector is a pair of reals an
+/// entry. All arrays are on the host but those of `solve`.
 class PencilFactors {
  public:
   virtual ~PencilFactors() = default;
@@ -41,8 +50,13 @@ class PencilFactors {
   /// The unknowns, from 0, of the null pivots that the last factorization found, a few of them.
   virtual std::vector<std::int64_t> null_rows() const = 0;
 
-  /// Overwrites B, n x columns and column-major, by (K - shift M)^-1 B.
+  /// Overwrites B, n x columns and column-major, by (K - shift M)^-1 B. B is on the host or, with
+  /// `on_device`, on the device: queued there on the instance that the factors were made with.
   virtual void solve(double* B, std::int64_t columns) const = 0;
+  virtual bool on_device() const { return false; }
+
+  /// "MUMPS on the host", "cuDSS 1.0.0".
+  virtual std::string library() const = 0;
 
   /// ||K||_1 / ||M||_1 once both are scaled as they are factored: eigenvalues of graded pencils
   /// are known to rounding errors of this size.

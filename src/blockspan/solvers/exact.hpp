@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -69,6 +70,7 @@ struct ExactOptions {
   bool count = true;         ///< count what was found (eigenpairs_near)
   Spectral form = Spectral::normal;
   std::int64_t memory_limit = 0;  ///< the most bytes of the factors; 0: what is free
+  FactorPlace factors = FactorPlace::automatic;
   std::uint64_t seed = 1;
   int max_steps = 2000;                                         ///< steps of block Lanczos, in all
   double time_limit = std::numeric_limits<double>::infinity();  ///< seconds
@@ -89,6 +91,7 @@ struct MissingPairs {
 };
 
 struct ExactSeconds {
+  double analysis = 0;  ///< of the patterns, before all else and not in `total`
   double total = 0, factorization = 0, solve = 0, mass = 0, orthogonalization = 0, dense = 0;
 };
 
@@ -118,6 +121,7 @@ struct ExactReport {
   std::int64_t found = 0;    ///< pairs in it that were found
   std::vector<MissingPairs> missing;
   // What it cost.
+  std::string library;  ///< of the factors: "MUMPS on the host", "cuDSS 1.0.0"
   int shifts = 0, factorizations = 0, steps = 0;
   std::int64_t solved_columns = 0, factor_entries = 0, factor_bytes = 0;
   ExactSeconds seconds;
@@ -155,8 +159,10 @@ struct Problem {
   using Operator = MatrixOperator<Scalar, Exec, sparse::offset_t<Matrix>>;
   static_assert(std::is_same_v<real_t<Scalar>, double>, "exact methods work in double precision");
 
-  std::unique_ptr<operators::PencilFactors> factors;
   std::optional<Operator> K, M;
+  std::unique_ptr<operators::PencilFactors> factors;
+  std::vector<std::string> notes;  ///< why the factors are not on the device
+  double seconds = 0;              ///< of the analysis
 
   Problem(Exec const& exec, Matrix const& first, Matrix const* second, ExactOptions const& options,
           bool with_products = true) {
@@ -165,16 +171,47 @@ struct Problem {
             "the buckling form needs a geometric stiffness matrix");
     Matrix const& k = exchange ? *second : first;
     Matrix const* const m = exchange ? &first : second;
-    std::optional<operators::HostHermitian> mass;
-    if (m != nullptr) mass = operators::host_hermitian(exec, *m);
-    factors = operators::direct_pencil(operators::host_hermitian(exec, k), std::move(mass),
-                                       {exchange, options.memory_limit});
-    if (!with_products) return;
-    SpmmPlanOptions const plan{.columns = options.block > 0 ? options.block : 8};
-    K.emplace(exec, k, plan);
-    if (m != nullptr) M.emplace(exec, *m, plan);
+    bool const on_device = options.factors == FactorPlace::device ||
+                           (support::on_cuda_v<Exec> && options.factors == FactorPlace::automatic &&
+                            k.numRows() >= least_rows_on_device);
+    if (with_products || on_device) {
+      SpmmPlanOptions const plan{.columns = options.block > 0 ? options.block : 8};
+      K.emplace(exec, k, plan);
+      if (m != nullptr) M.emplace(exec, *m, plan);
+    }
+    auto const start = std::chrono::steady_clock::now();
+    if (on_device) factor_on_device(exec, k, m, options);
+    if (!factors)
+      factors = operators::direct_pencil(operators::host_hermitian(exec, k), on_host(exec, m),
+                                         {exchange, options.memory_limit});
+    seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   }
   LinearOperator<Scalar, Exec> const* mass() const { return M ? &*M : nullptr; }
+
+  void describe(ExactReport& report) const {
+    report.seconds.analysis = seconds;
+    report.notes.insert(report.notes.end(), notes.begin(), notes.end());
+  }
+
+ private:
+  /// An analysis by cuDSS takes longer than all the work on the host where there are fewer.
+  static constexpr std::int64_t least_rows_on_device = 10000;
+
+  static std::optional<operators::HostHermitian> on_host(Exec const& exec, Matrix const* m) {
+    if (m == nullptr) return {};
+    return operators::host_hermitian(exec, *m);
+  }
+
+  void factor_on_device(Exec const& exec, Matrix const& k, Matrix const* m,
+                        ExactOptions const& options) {
+    std::string why = "factors on a device need the backend CUDA";
+    if constexpr (support::on_cuda_v<Exec>)
+      factors = operators::cudss_pencil<Scalar, Exec>(
+          exec, operators::host_hermitian(exec, k), on_host(exec, m), *K, mass(),
+          {options.form == Spectral::buckling, options.memory_limit}, why);
+    require(factors || options.factors == FactorPlace::automatic, "blockspan::exact", why);
+    if (!factors) notes.push_back("The factors are on the host: " + why + ".");
+  }
 };
 }  // namespace exact
 
@@ -195,10 +232,11 @@ struct Problem {
 ///
 /// Numerical trouble is a status (missing_pairs, singular_pencil, mass_not_positive_definite,
 /// max_iterations, time_limit, stopped_by_monitor). Throws Error for bad arguments, entries that
-/// are not finite, and where memory is short, for the factors with the bytes. Factors on the host,
-/// the basis where Exec computes. One factorization, two more for the counts (one where sigma is
-/// below the spectrum), and about 4 columns solved for a pair, n (2 pairs + 8 blocks) scalars
-/// (twice that with M). Same input: same bits. Link Blockspan::direct.
+/// are not finite, and where memory is short, for the factors with the bytes. The basis is where
+/// Exec computes, the factors are where options.factors says. One factorization, two more for the
+/// counts (one where sigma is below the spectrum), and about 4 columns solved for a pair, n (2
+/// pairs + 8 blocks) scalars (twice that with M). Same input: same bits, but for factors on a
+/// device. Link Blockspan::direct.
 ///
 /// Sources: Grimes, Lewis and Simon 1994, doi:10.1137/S0895479888151111 (block shift-invert Lanczos
 /// with inertia counts); Wu and Simon 2000, doi:10.1137/S0895479898334605 (thick restart);
@@ -212,8 +250,10 @@ ExactReport eigenpairs_near(Exec const& exec, Matrix const& K,
   options.validate();
   exact::require_shift(sigma, options.form);
   exact::Problem<Exec, Matrix> const problem(exec, K, M, options);
-  return exact::near<sparse::scalar_t<Matrix>, Exec>(exec, *problem.K, problem.mass(),
-                                                     *problem.factors, sigma, X, options);
+  auto report = exact::near<sparse::scalar_t<Matrix>, Exec>(exec, *problem.K, problem.mass(),
+                                                            *problem.factors, sigma, X, options);
+  problem.describe(report);
+  return report;
 }
 
 /// All eigenpairs with a < lambda < b, by runs as eigenpairs_near at shifts in between, whose
@@ -227,8 +267,10 @@ ExactReport eigenpairs_in(Exec const& exec, Matrix const& K, std::type_identity_
   options.validate();
   exact::require_interval(a, b, options.form);
   exact::Problem<Exec, Matrix> const problem(exec, K, M, options);
-  return exact::inside<sparse::scalar_t<Matrix>, Exec>(exec, *problem.K, problem.mass(),
-                                                       *problem.factors, a, b, X, options);
+  auto report = exact::inside<sparse::scalar_t<Matrix>, Exec>(exec, *problem.K, problem.mass(),
+                                                              *problem.factors, a, b, X, options);
+  problem.describe(report);
+  return report;
 }
 
 /// How many eigenvalues lie in (a, b): two factorizations, no vectors. Ends as in eigenpairs_in.
@@ -238,7 +280,9 @@ EigenCount count_eigenvalues(Exec const& exec, Matrix const& K,
                              ExactOptions const& options = {}) {
   exact::require_interval(a, b, options.form);
   exact::Problem<Exec, Matrix> const problem(exec, K, M, options, false);
-  return exact::count(*problem.factors, a, b, options.form);
+  auto result = exact::count(*problem.factors, a, b, options.form);
+  result.notes.insert(result.notes.end(), problem.notes.begin(), problem.notes.end());
+  return result;
 }
 
 }  // namespace blockspan

@@ -40,6 +40,7 @@ class Pencil {
         m_(mass),
         factors_(shifted) {
     report.norm_k = factors_.norm_k(), report.norm_m = factors_.norm_m();
+    report.library = factors_.library();
   }
   ~Pencil() { report.seconds.total = solvers::seconds_since(start_); }
   Pencil(Pencil const&) = delete;
@@ -83,21 +84,27 @@ class Pencil {
     return V;
   }
 
-  /// Y = (K - sigma M)^-1 X, on the host by copies.
+  /// Y = (K - sigma M)^-1 X, by copies where the factors are on the host.
   void solve(Columns const& X, Columns const& Y) {
     if (X.extent(1) == 0) return;
     solvers::PhaseTimer const timer(&exec, report.seconds.solve);
-    auto const [left, host] = by_columns_on_host(X);
-    factors_.solve(reinterpret_cast<double*>(host.data()), static_cast<std::int64_t>(X.extent(1)));
-    Kokkos::deep_copy(exec, left, host);
+    auto const columns = static_cast<std::int64_t>(X.extent(1));
+    auto const left = by_columns(X);
+    if (factors_.on_device()) {
+      factors_.solve(reinterpret_cast<double*>(left.data()), columns);
+    } else {
+      auto const host = on_host(left);
+      factors_.solve(reinterpret_cast<double*>(host.data()), columns);
+      Kokkos::deep_copy(exec, left, host);
+    }
     convert_block(exec, left, Y);
     exec.fence("Blockspan::exact::solve");
-    report.solved_columns += static_cast<std::int64_t>(X.extent(1));
+    report.solved_columns += columns;
   }
 
   /// |x|^T (|K| + |lambda| |M|) |x| of the columns.
   std::vector<double> energies(Columns const& X, std::vector<double> const& values) const {
-    auto const host = by_columns_on_host(X).second;
+    auto const host = on_host(by_columns(X));
     return factors_.energies(reinterpret_cast<double const*>(host.data()), values);
   }
 
@@ -105,8 +112,8 @@ class Pencil {
   /// Rayleigh quotient; no more than a bound of it where that is below `least` for all of them.
   std::vector<double> second_order(Columns const& R, std::vector<double> const& least) {
     auto const k = static_cast<std::int64_t>(R.extent(1));
-    auto result = factors_.scaled_squares(
-        reinterpret_cast<double const*>(by_columns_on_host(R).second.data()), k);
+    auto const host = on_host(by_columns(R));
+    auto result = factors_.scaled_squares(reinterpret_cast<double const*>(host.data()), k);
     bool seen = false;
     for (std::int64_t j = 0; j < k; ++j) {
       result[j] *= report.counts.back().inverse;
@@ -157,15 +164,20 @@ class Pencil {
   Workspace<Exec> workspace;
 
  private:
-  /// X by columns, where Exec computes and a copy on the host, where the factors are. Waits.
-  auto by_columns_on_host(Columns const& X) const {
+  auto by_columns(Columns const& X) const {
     using Left = Kokkos::View<Scalar**, Kokkos::LayoutLeft, typename Exec::memory_space>;
     auto const left = allocate<Left>(exec, "Blockspan::exact::columns", X.extent(0), X.extent(1));
-    auto const host = allocate_mirror(left);
     convert_block(exec, X, left);
-    Kokkos::deep_copy(exec, host, left);
+    return left;
+  }
+
+  /// A copy, or the same memory on hosts. Waits.
+  template <class View>
+  auto on_host(View const& X) const {
+    auto const host = allocate_mirror(X);
+    Kokkos::deep_copy(exec, host, X);
     exec.fence("Blockspan::exact::columns");
-    return std::pair(left, host);
+    return host;
   }
 
   void note(ShiftCount const& at, int factorizations) {
