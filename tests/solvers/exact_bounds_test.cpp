@@ -1,5 +1,6 @@
 // What is claimed of exact pairs holds where values, masses and stiffnesses differ by many decades.
 #include <cmath>
+#include <cstdint>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -41,8 +42,8 @@ TYPED_TEST(ExactBounds, HoldOverManyDecades) {
 }
 
 /// Two unknowns tied by a spring of 1e10: what they do together is known to ten digits less. Three
-/// eigenvalues are equal to ten digits, one of them of a chain without such springs. Values in
-/// extended precision.
+/// eigenvalues are equal to ten digits, one of them of a chain without such springs; how near that
+/// one comes to the others, as they were computed, is chance. Values in extended precision.
 TYPED_TEST(ExactBounds, KnowWhatAnUncertainNeighbourMixesIn) {
   using Scalar = typename TestFixture::Value;
   auto const K = this->banded(12, 2, [](std::int64_t i, std::int64_t j) {
@@ -54,11 +55,12 @@ TYPED_TEST(ExactBounds, KnowWhatAnUncertainNeighbourMixesIn) {
   std::vector<double> const truth{0.58578643754573046, 0.58578643758803100, 0.58578643762195339,
                                   1.9999999999,        1.99999999995,       3.41421356229192056,
                                   3.41421356233422110, 3.41421356236814349};
-  for (double const sigma : {0.2928932187728652, 2.59999999987, -1.0}) {
-    auto const report = this->near(K, nullptr, sigma, {.pairs = 4});
-    EXPECT_EQ(report.status, Status::converged) << report.trouble;
-    EXPECT_TRUE(are_right(report, nearest(truth, sigma, 4), 1e-6)) << sigma;
-  }
+  for (double const sigma : {0.2928932187728652, 2.59999999987, -1.0})
+    for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+      auto const report = this->near(K, nullptr, sigma, {.pairs = 4, .seed = seed});
+      EXPECT_EQ(report.status, Status::converged) << report.trouble;
+      EXPECT_TRUE(are_right(report, nearest(truth, sigma, 4), 1e-6)) << sigma << " seed " << seed;
+    }
 }
 
 /// Light unknowns have the large eigenvalues, and the heavy ones the small residuals.

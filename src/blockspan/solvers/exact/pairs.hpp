@@ -158,14 +158,14 @@ bool make_pairs(Pencil<Scalar, Exec>& pencil, Pairs<Scalar, Exec>& pairs, Judgem
 }
 
 /// What rounding of products of two vectors may mix of one pair into another: of those that are as
-/// near each other as that, all.
-inline double mixed_in(std::vector<double> const& values, std::vector<double> const& rounding,
-                       std::size_t j) {
+/// near each other as that, all. How near they are is known to the errors of both values.
+inline double mixed_in(std::vector<double> const& values, std::vector<double> const& errors,
+                       std::vector<double> const& rounding, std::size_t j) {
   double sum = 0;
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (i == j) continue;
     double const mixed = std::sqrt(rounding[i]) * std::sqrt(rounding[j]);
-    double const gap = std::abs(values[i] - values[j]);
+    double const gap = std::abs(values[i] - values[j]) - errors[i] - errors[j];
     sum += mixed >= gap ? mixed : mixed / gap * mixed;
   }
   return sum;
@@ -222,11 +222,12 @@ Pairs<Scalar, Exec> take_pairs(Pencil<Scalar, Exec>& pencil, Lanczos<Scalar, Exe
   std::sort(moved.begin(), moved.end());
   // where unknowns were pinned nothing is known of them
   bool const pinned = pencil.report.counts.back().null_pivots > 0;
+  std::vector<double> alone;
+  for (int j = 0; j < count; ++j)
+    alone.push_back(moved[j].second + judged.rounding[j] + safety * judged.second_order[j]);
   for (int j = 0; j < count; ++j)
     result.bounds.push_back(pinned ? std::numeric_limits<double>::infinity()
-                                   : moved[j].second + judged.rounding[j] +
-                                         safety * judged.second_order[j] +
-                                         mixed_in(result.values, judged.rounding, j));
+                                   : alone[j] + mixed_in(result.values, alone, judged.rounding, j));
   return result;
 }
 
