@@ -41,10 +41,10 @@ HostHermitian host_hermitian(Exec const& exec, Matrix const& A) {
   result.offsets.assign(offsets.data(), offsets.data() + offsets.extent(0));
   if (result.offsets.empty()) result.offsets.push_back(0);
   result.columns.assign(columns.data(), columns.data() + columns.extent(0));
-  result.values.reserve(values.extent(0) * parts);
+  result.values.resize(values.extent(0) * parts);
   for (std::size_t e = 0; e < values.extent(0); ++e) {
-    result.values.push_back(real_part(values(e)));
-    if constexpr (parts == 2) result.values.push_back(imaginary_part(values(e)));
+    result.values[e * parts] = real_part(values(e));
+    if constexpr (parts == 2) result.values[e * parts + 1] = imaginary_part(values(e));
   }
   return result;
 }

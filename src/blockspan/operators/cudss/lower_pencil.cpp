@@ -28,8 +28,9 @@ void take_row(HostHermitian const& K, HostHermitian const* M, int i, std::vector
   if (M != nullptr)
     for_lower(*M, i, [&](int j, double re, double im) { row.push_back({j, {0, 0}, {re, im}}); });
   row.push_back({i, {0, 0}, {M == nullptr ? 1.0 : 0.0, 0}});
-  std::stable_sort(row.begin(), row.end(),
-                   [](Entry const& a, Entry const& b) { return a.column < b.column; });
+  auto const before = [](Entry const& a, Entry const& b) { return a.column < b.column; };
+  if (!std::is_sorted(row.begin(), row.end(), before))  // nearly always they are
+    std::stable_sort(row.begin(), row.end(), before);
 }
 
 }  // namespace
@@ -38,6 +39,9 @@ LowerPencil lower_pencil(HostHermitian const& K, HostHermitian const* M,
                          std::vector<double> const& scaling) {
   LowerPencil result;
   result.offsets.push_back(0);
+  auto const entries = (K.columns.size() + static_cast<std::size_t>(K.rows)) / 2;  // about
+  result.columns.reserve(entries);
+  result.k.reserve(entries * K.parts), result.m.reserve(entries * K.parts);
   std::vector<Entry> row;
   for (int i = 0; i < K.rows; ++i) {
     take_row(K, M, i, row);

@@ -49,13 +49,18 @@ std::vector<double> symmetric_scaling(HostHermitian const& A) {
   auto const d = diagonal_of(A);
   for (int i = 0; i < A.rows; ++i)
     if (d[i] != 0) exponent[i] = halved_exponent(std::abs(d[i]));
+  std::vector<double> scaling(A.rows);
+  auto const take_powers = [&] {
+    for (int i = 0; i < A.rows; ++i) scaling[i] = std::ldexp(1.0, exponent[i]);
+  };
+  take_powers();
   // for a positive semidefinite A, where |a_ij|^2 <= a_ii a_jj, nothing is left to do
   std::vector<double> largest(A.rows);
   for (int sweep = 0; sweep < 8; ++sweep) {
     std::fill(largest.begin(), largest.end(), 0.0);
     for_entries(A, [&](int i, int j, double re, double im) {
-      double const size = std::ldexp(std::max(std::abs(re), std::abs(im)), exponent[i]);
-      largest[i] = std::max(largest[i], std::ldexp(size, exponent[j]));
+      double const size = std::max(std::abs(re), std::abs(im)) * scaling[i];
+      largest[i] = std::max(largest[i], size * scaling[j]);
     });
     bool changed = false;
     for (int i = 0; i < A.rows; ++i) {
@@ -65,9 +70,8 @@ std::vector<double> symmetric_scaling(HostHermitian const& A) {
       exponent[i] = std::clamp(exponent[i] + step, -511, 511);
     }
     if (!changed) break;
+    take_powers();
   }
-  std::vector<double> scaling(A.rows);
-  for (int i = 0; i < A.rows; ++i) scaling[i] = std::ldexp(1.0, exponent[i]);
   return scaling;
 }
 

@@ -1,5 +1,8 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <utility>
 
@@ -13,37 +16,50 @@ namespace {
 
 constexpr char const* where = "blockspan::exact";
 
-/// Row sums of magnitudes.
-std::vector<double> row_sums(HostHermitian const& A) {
+/// The magnitude of entry e.
+double magnitude(HostHermitian const& A, std::int64_t e) {
+  return A.parts == 2 ? std::hypot(A.values[2 * e], A.values[2 * e + 1]) : std::abs(A.values[e]);
+}
+
+/// Row sums of the magnitudes of S A S; S: diagonal, of powers of two.
+std::vector<double> row_sums(HostHermitian const& A, std::vector<double> const& S) {
   std::vector<double> sums(A.rows, 0.0);
   for (int i = 0; i < A.rows; ++i)
     for (auto e = A.offsets[i]; e < A.offsets[i + 1]; ++e)
-      sums[i] +=
-          A.parts == 2 ? std::hypot(A.values[2 * e], A.values[2 * e + 1]) : std::abs(A.values[e]);
+      sums[i] += magnitude(A, e) * (S[i] * S[A.columns[e]]);
   return sums;
+}
+std::vector<double> row_sums(HostHermitian const& A) {
+  return row_sums(A, std::vector<double>(A.rows, 1.0));
 }
 
 double largest(std::vector<double> const& values) {
   return values.empty() ? 0 : *std::max_element(values.begin(), values.end());
 }
 
-/// x^T |A| x for a vector of magnitudes.
-double energy(HostHermitian const& A, std::vector<double> const& x) {
-  double sum = 0;
+constexpr int together = 4;  ///< columns that share a pass over a matrix
+using Sums = std::array<double, together>;
+
+/// x^T |A| x of columns of magnitudes, those of a row beside each other.
+Sums energies_of(HostHermitian const& A, std::vector<Sums> const& X) {
+  Sums sums{};
   for (int i = 0; i < A.rows; ++i) {
-    double row = 0;
-    for (auto e = A.offsets[i]; e < A.offsets[i + 1]; ++e)
-      row += x[A.columns[e]] * (A.parts == 2 ? std::hypot(A.values[2 * e], A.values[2 * e + 1])
-                                             : std::abs(A.values[e]));
-    sum += x[i] * row;
+    Sums row{};
+    for (auto e = A.offsets[i]; e < A.offsets[i + 1]; ++e) {
+      double const entry = magnitude(A, e);
+      auto const& x = X[A.columns[e]];
+      for (int c = 0; c < together; ++c) row[c] += x[c] * entry;
+    }
+    for (int c = 0; c < together; ++c) sums[c] += X[i][c] * row[c];
   }
-  return sum;
+  return sums;
 }
 
-double square(std::vector<double> const& x) {
-  double sum = 0;
-  for (double const entry : x) sum += entry * entry;
-  return sum;
+Sums squares_of(std::vector<Sums> const& X) {
+  Sums sums{};
+  for (auto const& x : X)
+    for (int c = 0; c < together; ++c) sums[c] += x[c] * x[c];
+  return sums;
 }
 
 }  // namespace
@@ -63,13 +79,19 @@ ScaledPencil::ScaledPencil(HostHermitian K, std::optional<HostHermitian> M, bool
 
 std::vector<double> ScaledPencil::energies(double const* X,
                                            std::vector<double> const& values) const {
-  std::vector<double> result, x(static_cast<std::size_t>(k_.rows));
-  for (std::size_t c = 0; c < values.size(); ++c) {
-    double const* const column = X + static_cast<std::int64_t>(c) * order();
-    for (int i = 0; i < k_.rows; ++i)
-      x[i] = k_.parts == 2 ? std::hypot(column[2 * i], column[2 * i + 1]) : std::abs(column[i]);
-    double const mass = m_ ? energy(*m_, x) : square(x);
-    result.push_back(energy(k_, x) + std::abs(values[c]) * mass);
+  std::vector<double> result;
+  std::vector<Sums> x(static_cast<std::size_t>(k_.rows));
+  for (std::size_t first = 0; first < values.size(); first += together) {
+    std::size_t const count = std::min<std::size_t>(together, values.size() - first);
+    for (std::size_t c = 0; c < count; ++c) {
+      double const* const column = X + static_cast<std::int64_t>(first + c) * order();
+      for (int i = 0; i < k_.rows; ++i)
+        x[i][c] =
+            k_.parts == 2 ? std::hypot(column[2 * i], column[2 * i + 1]) : std::abs(column[i]);
+    }
+    auto const stiffness = energies_of(k_, x), mass = m_ ? energies_of(*m_, x) : squares_of(x);
+    for (std::size_t c = 0; c < count; ++c)
+      result.push_back(stiffness[c] + std::abs(values[first + c]) * mass[c]);
   }
   return result;
 }
@@ -105,20 +127,12 @@ void ScaledPencil::choose_scaling(bool by_mass) {
 
 void ScaledPencil::measure() {
   norm_k_ = largest(row_sums(k_));
-  auto const scaled = [&](HostHermitian const& A) {
-    auto S = A;
-    for (int i = 0; i < S.rows; ++i)
-      for (auto e = S.offsets[i]; e < S.offsets[i + 1]; ++e)
-        for (int p = 0; p < S.parts; ++p)
-          S.values[e * S.parts + p] *= scaling_[i] * scaling_[S.columns[e]];
-    return largest(row_sums(S));
-  };
-  stiffness_size_ = scaled(k_);
+  stiffness_size_ = largest(row_sums(k_, scaling_));
   if (!m_) {
     for (double const s : scaling_) mass_size_ = std::max(mass_size_, s * s);
     return;
   }
-  mass_size_ = scaled(*m_);
+  mass_size_ = largest(row_sums(*m_, scaling_));
   auto const sums = row_sums(*m_);
   norm_m_ = largest(sums);
   massless_ = std::any_of(sums.begin(), sums.end(), [](double sum) { return sum == 0; });
