@@ -15,6 +15,7 @@
 #include <blockspan/blocks/workspace.hpp>
 #include <blockspan/multivector/multivector.hpp>
 #include <blockspan/operators/cudss/lower_pencil.hpp>
+#include <blockspan/operators/cudss/self_test.hpp>
 #include <blockspan/operators/cudss/solver.hpp>
 #include <blockspan/operators/factors/scaled_pencil.hpp>
 #include <blockspan/operators/linear_operator.hpp>
@@ -80,6 +81,10 @@ class CudssPencil final : public ScaledPencil {
  public:
   using Operator = LinearOperator<Scalar, Exec>;
 
+  /// Backward error of the factors above which solves are refined: a step more than doubles the
+  /// time of a solve, and up to twice this error the steps of block Lanczos are as many as without.
+  static constexpr double refined_above = 5e-13;
+
   /// K, M: the same matrices on the device, kept by reference; M null for the identity. Throws
   /// Error as Solver does, and where memory is short.
   CudssPencil(Exec const& exec, Library const& library, HostHermitian k,
@@ -91,12 +96,14 @@ class CudssPencil final : public ScaledPencil {
         K_(K),
         M_(M) {
     auto const pencil = lower_pencil(stiffness(), mass(), scaling());
-    offsets_ = copy<int>("offsets", pencil.offsets.data(), pencil.offsets.size());
-    columns_ = copy<int>("columns", pencil.columns.data(), pencil.columns.size());
     auto const entries = pencil.columns.size();
-    k_values_ = copy<Scalar>("K", reinterpret_cast<Scalar const*>(pencil.k.data()), entries);
-    m_values_ = copy<Scalar>("M", reinterpret_cast<Scalar const*>(pencil.m.data()), entries);
-    scaling_on_device_ = copy<double>("scaling", scaling().data(), scaling().size());
+    auto const values = [&](std::vector<double> const& reals) {
+      return copied(exec_, "values", reinterpret_cast<Scalar const*>(reals.data()), entries);
+    };
+    offsets_ = copied(exec_, "offsets", pencil.offsets.data(), pencil.offsets.size());
+    columns_ = copied(exec_, "columns", pencil.columns.data(), entries);
+    k_values_ = values(pencil.k), m_values_ = values(pencil.m);
+    scaling_on_device_ = copied(exec_, "scaling", scaling().data(), scaling().size());
     values_ = allocate<Values>(exec_, "Blockspan::cudss::values", entries);
     solver_.emplace(library, native_stream(exec_),
                     LowerTriangle{rows(), static_cast<std::int64_t>(entries), offsets_.data(),
@@ -167,15 +174,6 @@ class CudssPencil final : public ScaledPencil {
   using Columns = Kokkos::View<Scalar**, Kokkos::LayoutLeft, Space>;
   using Rows = Block<Scalar, Exec>;
 
-  template <class T>
-  Kokkos::View<T*, Space> copy(std::string const& label, T const* data, std::size_t size) const {
-    auto const view = allocate<Kokkos::View<T*, Space>>(exec_, "Blockspan::cudss::" + label, size);
-    Kokkos::deep_copy(
-        exec_, view,
-        Kokkos::View<T const*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>(data, size));
-    return view;
-  }
-
   Rows block(std::string const& label, std::int64_t columns) const {
     return allocate<Rows>(exec_, "Blockspan::cudss::" + label, rows(), columns);
   }
@@ -231,10 +229,8 @@ class CudssPencil final : public ScaledPencil {
   }
 
   /// As of MUMPS' factors (direct_pencil.cpp): |E z| / |x| of inverse iteration, where F + E is
-  /// what the factors are exact for. Solves are refined from here on where E is not of the size of
-  /// rounding.
+  /// what the factors are exact for.
   void test_factors(ShiftCount& count) {
-    constexpr double rounding = 1e-14;
     count.rho = count.inverse = std::numeric_limits<double>::infinity();
     auto const columns = std::min<std::int64_t>(tested, rows());
     auto X = block("X", columns), Z = block("Z", columns);
@@ -257,7 +253,7 @@ class CudssPencil final : public ScaledPencil {
       std::swap(X, Z);
     }
     count.rho = rho;
-    refines_ = error > rounding;
+    refines_ = error > refined_above;
   }
 
   void find_null_rows(Rows const& Z, std::vector<double> const& lengths) {
@@ -301,6 +297,8 @@ std::unique_ptr<PencilFactors> cudss_pencil(Exec const& exec, HostHermitian k,
   why = found.why;
   if (found.library == nullptr) return nullptr;
   try {
+    static std::string const fault = cudss::self_test<Scalar>(exec, *found.library);
+    if (!(why = fault).empty()) return nullptr;
     return std::make_unique<cudss::CudssPencil<Scalar, Exec>>(exec, *found.library, std::move(k),
                                                               std::move(m), K, M, use);
   } catch (Error const& error) {
