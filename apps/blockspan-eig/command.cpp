@@ -124,8 +124,9 @@ void add_exact(CLI::App& app, EigCommand& command) {
       ->check(at_least_one());
   app.add_option(
          "--factors", exact.factors,
-         "Where matrices are factored: on the host by MUMPS, on a device by cuDSS, which is "
-         "loaded where it is installed (auto: large ones on a device, if that can be)")
+         "Where matrices are factored: on the host by MUMPS, on a CUDA device by cuDSS (NVIDIA's "
+         "wheel nvidia-cudss-cu13; BLOCKSPAN_CUDSS_LIBRARY names its libcudss.so.1; auto: 10,000 "
+         "rows and more on a device, if that can be)")
       ->check(CLI::IsMember({"auto", "host", "device"}));
 }
 

@@ -59,7 +59,8 @@ void certify_count(Exec const& exec, EigCommand const& command, Matrix const& A,
     if (!asked || !result.converged || result.solver.eigenvalues.empty()) return;
     double const place = place_above(result, next);
     try {
-      result.count = count_eigenvalues(exec, A, M, -std::numeric_limits<double>::infinity(), place);
+      result.count = count_eigenvalues(exec, A, M, -std::numeric_limits<double>::infinity(), place,
+                                       {.factors = exact_options(command).factors});
       judge_count(result, place, next);
     } catch (Error const& error) {
       result.notes.push_back(std::string("whether a pair is missing was not counted: ") +

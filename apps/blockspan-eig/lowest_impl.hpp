@@ -57,6 +57,7 @@ std::optional<Block<Scalar, Exec>> lowest_by_factors(Exec const& exec, EigComman
                                                          A.numRows(), command.pairs);
       auto report = exact::near<Scalar, Exec>(exec, *problem.K, problem.mass(), *problem.factors, 0,
                                               X, options);
+      problem.describe(report);
       if (!answers_lowest(command, report)) {
         result.notes.push_back("factors did not answer for the smallest pairs: iterated");
         return {};

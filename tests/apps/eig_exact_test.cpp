@@ -51,6 +51,26 @@ TEST_P(EigExact, FindsAndProvesThePairsNearAShift) {
   EXPECT_NE(found.outcome.out.find("counted at both ends"), std::string::npos);
 }
 
+/// On a device where that was asked for and cuDSS is there; small matrices on the host unasked.
+TEST_P(EigExact, SaysWhereItFactors) {
+  for (char const* const place : {"host", "auto"}) {
+    auto const found = run({"laplace7:8x8x8", "--near", "2.5", "--factors", place});
+    EXPECT_EQ(found.report["exact"]["library"], "MUMPS on the host") << found.outcome.err;
+    EXPECT_GT(found.report["exact"]["seconds"]["analysis"], 0);
+    EXPECT_NE(found.outcome.out.find(" numbers by MUMPS on the host, "), std::string::npos);
+  }
+  auto const found = run({"laplace7:8x8x8", "--near", "2.5", "--factors", "device"});
+  if (found.outcome.status == 0) {
+    std::string const library = found.report["exact"]["library"];
+    EXPECT_EQ(library.rfind("cuDSS 1.", 0), 0u) << library;
+    EXPECT_EQ(found.report["exact"]["proof"], "proved");
+  } else {
+    EXPECT_EQ(found.outcome.status, 2);
+    char const* const why = GetParam() == "cuda" ? "nvidia-cudss-cu13" : "need the backend CUDA";
+    EXPECT_NE(found.outcome.err.find(why), std::string::npos) << found.outcome.err;
+  }
+}
+
 TEST_P(EigExact, FindsAllOfAnIntervalAndWritesThem) {
   TemporaryFolder const folder;
   auto const path = folder / "x.mtx";

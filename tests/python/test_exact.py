@@ -180,6 +180,8 @@ def test_no_proof_where_none_is_wanted():
     assert plain.proof == "none" and proved.proof == "proved"
     assert np.array_equal(plain.eigenvalues, proved.eigenvalues)
     assert plain.counters["factorizations"] < proved.counters["factorizations"]
+    assert proved.path_reason == "factors of A - s M by MUMPS on the host"
+    assert proved.seconds["analysis"] > 0
 
 
 def test_what_is_singular_or_not_hermitian():

@@ -194,7 +194,8 @@ struct Problem {
   }
 
  private:
-  /// An analysis by cuDSS takes longer than all the work on the host where there are fewer.
+  /// Devices are 2.5 to 3 times faster from 13,000 rows on; with fewer than this both take about a
+  /// second or less, and a host's bits are the same in every run.
   static constexpr std::int64_t least_rows_on_device = 10000;
 
   static std::optional<operators::HostHermitian> on_host(Exec const& exec, Matrix const* m) {

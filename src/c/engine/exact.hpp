@@ -99,6 +99,8 @@ inline JsonText json_of(ExactReport const& report) {
       .add("steps", report.steps)
       .add("solved_columns", report.solved_columns)
       .add("factor_bytes", report.factor_bytes)
+      .add("library", report.library)
+      .add("analysis_seconds", report.seconds.analysis)
       .add("seconds", report.seconds.total);
   return json;
 }

@@ -78,6 +78,7 @@ nb::dict counters_of(ExactReport const& report) {
 nb::dict seconds_of(ExactSeconds const& seconds) {
   nb::dict result;
   result["total"] = seconds.total;
+  result["analysis"] = seconds.analysis;
   result["factorization"] = seconds.factorization;
   result["solve"] = seconds.solve;
   result["mass"] = seconds.mass;
@@ -110,6 +111,7 @@ nb::dict report_of(ExactReport const& report) {
   result["interval"] = nb::make_tuple(report.from, report.to);
   result["counted"] = report.counted;
   result["found"] = report.found;
+  result["library"] = report.library;
   result["counters"] = counters_of(report);
   result["seconds"] = seconds_of(report.seconds);
   return result;

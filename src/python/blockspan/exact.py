@@ -260,10 +260,11 @@ def _words(
 
 
 def _result(report: dict[str, Any], vectors: Array) -> ExactResult:
+    library = report.get("library")  # where there was a solve
     return ExactResult(
         **pairs_of(report, vectors),
         path="exact",
-        path_reason="factors of A - s M",
+        path_reason="factors of A - s M" + (f" by {library}" if library else ""),
         trouble=report["trouble"],
         history=[],
         certificate=None,
