@@ -30,11 +30,11 @@ Preconditioner<Scalar, Exec> make_automatic(Exec const& exec,
   if (kind_of(definiteness) == SolveKind::system ||
       A.partition().global_rows() < automatic_least_rows)
     return result;
-  auto const setup = chebyshev_setup_of(exec, A, product, automatic_polynomial, definiteness);
+  auto const setup = chebyshev_setup_of(exec, A, product, automatic_polynomial(), definiteness);
   result.automatic = setup.usable();
   if (setup.usable())
     result.op = std::make_unique<ChebyshevPreconditioner<Scalar, Exec>>(
-        chebyshev(product, setup, automatic_polynomial));
+        chebyshev(product, setup, automatic_polynomial()));
   return result;
 }
 

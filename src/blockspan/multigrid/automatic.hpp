@@ -26,7 +26,7 @@ namespace blockspan {
 enum class SolveKind { system, eigenpairs };
 
 /// That polynomial. Where it does not suit a matrix, Jacobi serves to the end.
-inline constexpr ChebyshevOptions automatic_polynomial{.degree = 8, .ratio = 100};
+constexpr ChebyshevOptions automatic_polynomial() { return {.degree = 8, .ratio = 100}; }
 
 /// The word for what eigenpairs take by default. Jacobi favours rows with a small diagonal: right
 /// at the lower end of the spectrum, wrong at the upper one, where only a pencil still gains by its

@@ -53,10 +53,10 @@ class Automatic {
         columns_(columns),
         course_(kind, A.numRows(), columns, tolerance, true, shape_of(A)) {
     if (kind == SolveKind::eigenpairs && A.numRows() >= automatic_least_rows) {
-      auto const setup = chebyshev_setup(exec, product, A, automatic_polynomial);
+      auto const setup = chebyshev_setup(exec, product, A, automatic_polynomial());
       if (setup.usable())
         M_.op = std::make_unique<ChebyshevPreconditioner<Scalar, Exec>>(
-            chebyshev(product, setup, automatic_polynomial));
+            chebyshev(product, setup, automatic_polynomial()));
       else
         course_ = {};
     }
