@@ -157,10 +157,26 @@ struct LongRows {
   }
 };
 
+/// Rows of the columns that Columns::visit(i, add) adds, in ascending order.
+template <class Columns>
+struct VisitedRowsRule {
+  static constexpr bool has_values = false;
+  Columns columns;
+
+  KOKKOS_FUNCTION std::int64_t row_length(std::int64_t i) const {
+    std::int64_t count = 0;
+    columns.visit(i, [&](int) { ++count; });
+    return count;
+  }
+  KOKKOS_FUNCTION void fill(std::int64_t i, int, int* out) const {
+    int k = 0;
+    columns.visit(i, [&](int column) { out[k++] = column; });
+  }
+};
+
 /// The short rows of `base`, some of them with the columns of long ones too, each once.
 template <class Base>
-struct LongRowsRule {
-  static constexpr bool has_values = false;
+struct WithLongRows {
   Base base;
   LongRows chosen;
 
@@ -175,15 +191,6 @@ struct LongRowsRule {
       if (k == row.length || row.column(k) != column) add(static_cast<int>(column));
     }
     while (k < row.length) add(row.column(k++));
-  }
-  KOKKOS_FUNCTION std::int64_t row_length(std::int64_t i) const {
-    std::int64_t count = 0;
-    visit(i, [&](int) { ++count; });
-    return count;
-  }
-  KOKKOS_FUNCTION void fill(std::int64_t i, int, int* out) const {
-    int k = 0;
-    visit(i, [&](int column) { out[k++] = column; });
   }
 };
 
@@ -293,8 +300,7 @@ struct SaddleRows {
 /// Equal parts of the rows, each of a kind of its own, with a mean length of its own: diagonals, a
 /// band, random columns, blocks of rows with the same random columns, random columns in one row of
 /// eight, or rows as twice as long as half of them, again and again.
-struct PatchesRule {
-  static constexpr bool has_values = false;
+struct PatchRows {
   static constexpr int kinds = 6, most_length = 48, most_block = 6;
   static constexpr std::int64_t longest = 8192;
   std::int64_t n, parts;
@@ -330,15 +336,6 @@ struct PatchesRule {
       std::int64_t const column = i + (k - length / 2) * each + within;
       if (column >= 0 && column < n) add(static_cast<int>(column));
     }
-  }
-  KOKKOS_FUNCTION std::int64_t row_length(std::int64_t i) const {
-    std::int64_t count = 0;
-    visit(i, [&](int) { ++count; });
-    return count;
-  }
-  KOKKOS_FUNCTION void fill(std::int64_t i, int, int* out) const {
-    int k = 0;
-    visit(i, [&](int column) { out[k++] = column; });
   }
 };
 

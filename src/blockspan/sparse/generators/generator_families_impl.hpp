@@ -36,13 +36,15 @@ GeneratedPattern<Exec> generate_family(Exec const& exec, GeneratorSpec const& sp
   if (spec.name == "spins") return assemble(SpinRule{int(spec.sizes[0])});
   if (spec.name == "queues") return assemble(QueueRule{spec.sizes[0]});
   if (spec.name == "wells")
-    return assemble(LongRowsRule<ReservoirRows>{{grid(), number(0)}, long_rows()});
+    return assemble(
+        VisitedRowsRule<WithLongRows<ReservoirRows>>{{{grid(), number(0)}, long_rows()}});
   if (spec.name == "circuit")
-    return assemble(LongRowsRule<CircuitRows>{{spec.rows, number(0), spec.seed}, long_rows()});
+    return assemble(VisitedRowsRule<WithLongRows<CircuitRows>>{
+        {{spec.rows, number(0), spec.seed}, long_rows()}});
   if (spec.name == "attachment")
     return assemble(ShortRowsRule<AttachmentRows>{{number(0), spec.seed}});
   if (spec.name == "patches")
-    return assemble(PatchesRule{spec.rows, std::int64_t{number(0)}, spec.seed});
+    return assemble(VisitedRowsRule<PatchRows>{{spec.rows, std::int64_t{number(0)}, spec.seed}});
   return assemble(ShortRowsRule<SaddleRows>{{spec.sizes[0], spec.seed}});
 }
 
