@@ -1,5 +1,4 @@
-// One column of uneven rows: tiles of many short rows and parts of long ones; which matrices a plan
-// cuts into them.
+// Uneven rows: tiles of many short rows and parts of long ones; which matrices plans cut into them.
 #include <cstdint>
 #include <string>
 
@@ -19,6 +18,7 @@ namespace blockspan::test {
 namespace {
 
 using products::AdaptiveChoice;
+using products::tuning::adaptive_alone;
 using products::tuning::adaptive_entries;
 
 template <class Config>
@@ -34,7 +34,8 @@ HostMatrix<Scalar> at_the_bounds(std::int64_t longest) {
                                   31,
                                   33,
                                   127,
-                                  129,
+                                  adaptive_alone,
+                                  adaptive_alone + 1,
                                   adaptive_entries - 1,
                                   adaptive_entries,
                                   adaptive_entries + 1,
@@ -62,7 +63,7 @@ TYPED_TEST(Adaptive, IsRightAtTheBoundsOfTiles) {
     SpmmPlan const plan(exec, A, {.columns = 1, .algorithm = "adaptive"});
     for (Op const op : all_ops)
       for (Scalar const beta : {Scalar(0), Scalar(-0.5)})
-        for (int const columns : {1, 3})
+        for (int const columns : {1, 2, 3, 8, 12, 40})
           for (Storages const storages : {Storages{right, right}, Storages{left, strided}}) {
             ProductCase<Scalar> const c{host, op, columns, Scalar(1.5), beta};
             expect_product(exec, storages, c, [&](auto const& X, auto const& Y) {
@@ -79,12 +80,14 @@ TYPED_TEST(Adaptive, HasTheSameBitsInEveryRun) {
   Exec const exec;
   auto const host = at_the_bounds<Scalar>(20000);  // in parts, which end in any order
   auto const A = to_device(exec, host);
-  SpmmPlan const plan(exec, A, {.columns = 1});
-  EXPECT_THAT(plan.explain(1), ::testing::HasSubstr("adaptive"));
-  ProductCase<Scalar> const c{host, Op::none, 1};
-  auto const first = product(exec, plan, A, c);
-  for (int run = 0; run < 50; ++run)
-    ASSERT_TRUE(same_bits(product(exec, plan, A, c), first)) << "run " << run;
+  SpmmPlan const plan(exec, A, {.algorithm = "adaptive"});
+  for (int const columns : {1, 8, 40}) {
+    EXPECT_THAT(plan.explain(columns), ::testing::HasSubstr("runs Blockspan::spmm::adaptive"));
+    ProductCase<Scalar> const c{host, Op::none, columns};
+    auto const first = product(exec, plan, A, c);
+    for (int run = 0; run < 20; ++run)
+      ASSERT_TRUE(same_bits(product(exec, plan, A, c), first)) << columns << ", run " << run;
+  }
 }
 
 // The choice, from facts on any host.
@@ -108,13 +111,25 @@ std::string kernel_at(int columns, RowStatistics const& rows) {
 }
 
 TEST(AdaptiveChoice, RunsOneColumnOfUnevenRows) {
-  auto const circuit = rows_of(300000, 1606216, 5000, 2.1, 0);
-  EXPECT_EQ(kernel_at(1, circuit), "adaptive");
-  EXPECT_NE(kernel_at(8, circuit), "adaptive");
   auto const wells = rows_of(81000, 1790000, 1500, 1.1, 9000);  // even but for a few rows
   EXPECT_EQ(kernel_at(1, wells), "adaptive");
+  auto const attachment = rows_of(200000, 3398164, 3000, 2.2, 0);
+  EXPECT_EQ(kernel_at(1, attachment), "adaptive");
   auto const hypersparse_with_a_long_row = rows_of(4000000, 1200000, 60000, 3.0, 0, 3000000);
   EXPECT_EQ(kernel_at(1, hypersparse_with_a_long_row), "adaptive");
+}
+
+TEST(AdaptiveChoice, RunsBlocksOfShortRowsAmongLongOnes) {
+  auto const circuit = rows_of(300000, 1606216, 5000, 2.1, 0);
+  for (int const columns : {1, 2, 8, 64}) EXPECT_EQ(kernel_at(columns, circuit), "adaptive");
+  EXPECT_NE(kernel_at(7, circuit), "adaptive");  // no whole vectors
+  auto const wells = rows_of(81000, 1790000, 1500, 1.1, 9000);
+  EXPECT_EQ(kernel_at(8, wells), "adaptive");
+  EXPECT_NE(kernel_at(64, wells), "adaptive");
+  auto const attachment = rows_of(200000, 3398164, 3000, 2.2, 0);
+  EXPECT_NE(kernel_at(8, attachment), "adaptive");
+  auto const power_law = rows_of(200000, 1211718, 47345, 5.8, 0);  // long rows of all lengths
+  EXPECT_NE(kernel_at(8, power_law), "adaptive");
 }
 
 TEST(AdaptiveChoice, LeavesEvenAndLongRowsToOthers) {

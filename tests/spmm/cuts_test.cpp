@@ -185,7 +185,8 @@ TYPED_TEST(Cuts, OfTilesCoverEveryEntryExactlyOnce) {
           EXPECT_LE(entry[t + 1] - entry[t] + rows, work + 1);
         }
       }
-      expect_tiles_cover(host, kernels::cut_row_classes(exec, pattern, work, 2 * work));
+      expect_tiles_cover(host,
+                         kernels::cut_row_classes(exec, pattern, work, work / 4 + 1, 2 * work));
     }
 }
 
@@ -194,13 +195,18 @@ TYPED_TEST(Cuts, OfRowClassesFitWhatATeamHolds) {
   auto const host = random_matrix<double>(
       "uneven", 500, 90, [](std::int64_t i) { return i % 60 == 7 ? 300 : i % 17; });
   auto const A = to_device(exec, host);
-  auto const list = kernels::cut_row_classes(exec, kernels::pattern_ref<TypeParam>(A), 32, 100);
-  auto const row = on_host(list.row);
-  auto const entry = on_host(list.entry);
-  for (std::int64_t t = 0; t < list.tiles; ++t) {
-    bool const one_row = row[t + 1] - row[t] <= 1;
-    EXPECT_LE(entry[t + 1] - entry[t], one_row ? 100 : 64);
-    EXPECT_LE(row[t + 1] - row[t], 32);
+  for (int const alone : {1, 12, 32}) {
+    auto const list =
+        kernels::cut_row_classes(exec, kernels::pattern_ref<TypeParam>(A), 32, alone, 100);
+    auto const row = on_host(list.row);
+    auto const entry = on_host(list.entry);
+    for (std::int64_t t = 0; t < list.tiles; ++t) {
+      bool const one_row = row[t + 1] - row[t] <= 1;
+      EXPECT_LE(entry[t + 1] - entry[t], one_row ? 100 : 32 + alone);
+      EXPECT_LE(row[t + 1] - row[t], 32);
+      for (int i = row[t]; !one_row && i < row[t + 1]; ++i)
+        EXPECT_LE(host.offsets[i + 1] - host.offsets[i], alone);
+    }
   }
 }
 

@@ -34,7 +34,7 @@ TYPED_TEST(Labels, AreWhatThePlanSaysOnTheGivenInstance) {
       for (Op const op : {Op::none, Op::transpose}) {
         spmm(exec, plan, op, 1.0, A, X.view, 0.0, Y.view);  // the transpose is built here
         auto const seen = launches_of([&] { spmm(exec, plan, op, 1.0, A, X.view, 0.0, Y.view); });
-        std::size_t const launches = variant.most_columns == 1 ? 8 : 1;
+        std::size_t const launches = variant.most_columns == 1 && !variant.vectorized ? 8 : 1;
         std::vector<std::string> wanted(launches, plan.kernel(8));
         if (variant.skips_empty_rows())
           wanted.insert(wanted.begin(), plan.kernel(8) + "::empty_rows");

@@ -140,9 +140,11 @@ inline Cost cost_of(RecordedCase const& one, products::DeviceFacts const& device
 }
 
 /// The lanes that the plan chooses where they were recorded; else the best of that length. Passes
-/// side by side are younger than the record. Where choices change, sweep again and thin anew.
+/// side by side are younger than the record, and so are tiles of rows, which have no lanes to
+/// choose: what they replace is compared. Where choices change, sweep again and thin anew.
 inline Cost cost_of(RecordedSweep const& one, products::DeviceFacts const& device) {
-  auto const planned = plan({.rows = one.rows}, one.columns, one.scalar, device);
+  auto planned = plan({.rows = one.rows}, one.columns, one.scalar, device);
+  planned.A.tiles = 0;
   auto const launch = decide(planned, blocks(one.columns, one.scalar), device).first();
   auto const& [grid, vectors, deep, spread] = launch.lanes;
   std::int64_t const length = launch.variant->lists_segments() ? planned.choice.segment : 0;

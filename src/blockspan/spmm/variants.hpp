@@ -67,7 +67,7 @@ struct SpmmVariant {
   bool items = false;        ///< a work item has a row or an element of Y: there are no lanes
   bool team_of_one = false;  ///< a team is one thread
   bool clusters_rows = false;     ///< visits rows in an order in which neighbours share columns
-  std::int64_t most_columns = 0;  ///< of a launch; 0: any
+  std::int64_t most_columns = 0;  ///< of a launch without vectors; 0: any
   bool as_it_is = false;          ///< all columns of any blocks in one launch
 
   /// Whether the device has what the kernel needs; null: any has.
@@ -85,8 +85,9 @@ struct SpmmVariant {
   /// The form of a launch, of whole vectors or not; null: the usual one.
   products::LaunchForm (*form)(products::PatternFacts const&, products::BlockFacts const&,
                                products::DeviceFacts const&, bool vectorized) = nullptr;
-  /// Devices: how its lanes lie over segments; null: as of all kernels by rows (plan/lanes.hpp).
-  products::Lanes (*lanes)(products::SegmentStatistics const&) = nullptr;
+  /// Devices: how its lanes lie over segments and the vectors (or single columns) of a row of X;
+  /// null: as of all kernels by rows (plan/lanes.hpp).
+  products::Lanes (*lanes)(products::SegmentStatistics const&, std::int64_t vectors) = nullptr;
   /// How it may stage tiles of X, with sorted rows; null: not at all.
   products::TileForms (*tile_forms)(RowStatistics const&, std::int64_t columns,
                                     support::ScalarKind const&,

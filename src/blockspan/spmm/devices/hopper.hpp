@@ -148,14 +148,26 @@ template <bool Complex>
 inline constexpr unsigned row_pairs_blocks = Complex ? 3 : 6;
 
 /// Tiles of short rows, or of a part of a long one (kernels/adaptive): threads of a team; loads in
-/// flight of one; entries of a tile, about, of which scratch holds twice as many products; blocks.
+/// flight of one; entries of a tile, about; blocks.
 /// Preferential attachment of 2e5, R-MAT 18, power law of 2e5, circuit of 1e6 with these 34, 39,
 /// 26, 39; 12 blocks 35, 41, 29, 38; 16 (spills) 40, 51, 34, 39; depth 8 and 1,024 entries 37, 49,
-/// 32, 36; 256 threads and 1,024 35, 42, 31, 37; 64 and 256 34, 40, 27, 39.
+/// 32, 36; 256 threads and 1,024 35, 42, 31, 37; 64 and 256 34, 40, 27, 39. Rows of more entries
+/// than adaptive_alone have a tile to themselves, or several (with 512 the same, but several
+/// columns would wait for the longest row of a tile).
 inline constexpr int adaptive_threads = 128, adaptive_depth = 4;
-inline constexpr std::int64_t adaptive_entries = 512;
+inline constexpr std::int64_t adaptive_entries = 512, adaptive_alone = 128;
 template <std::size_t Bytes>
 inline constexpr unsigned adaptive_blocks = Bytes > sizeof(double) ? 8 : 10;
+
+/// The same tiles for several columns: threads of a team at most, half of them up to four lanes a
+/// row; blocks; lanes of a row, as a power of two; vectors of a row from which on a lane has two.
+/// Circuit of 3e5, n = 2, 4, 8, 16, 32, 64, by 5, 6 and 4 blocks: 19, 28, 39, 65, 90, 170; 21, 30,
+/// 39, 66, 94, 175; 18, 26, 41, 74, 102, 184. By 32 and 16 rows at a time, n = 8 and 16: 39, 65;
+/// 48, 88; by 64 circuits gain (39, 60), others lose: four queues 37, 58; 46, 65.
+inline constexpr int adaptive_block_threads = 256;
+inline constexpr unsigned adaptive_block_blocks = 5;
+inline constexpr int adaptive_lane_bits = 3;
+inline constexpr std::int64_t adaptive_two_vectors = 5;
 
 /// Entries of a team of sddmm, hosts too: there one thread, here its threads have a few each.
 inline constexpr int sampled_entries = 256;

@@ -27,7 +27,7 @@ using CoreKernels = KernelList<RowsChoice, SingleColumnsChoice, AdaptiveChoice, 
 
 // Those that the library compiles on their own.
 #ifdef BLOCKSPAN_SPMM_HEADER_ONLY
-#include <blockspan/spmm/kernels/adaptive/adaptive.hpp>
+#include <blockspan/spmm/kernels/adaptive/adaptive_block.hpp>
 #include <blockspan/spmm/kernels/groups/groups.hpp>
 #include <blockspan/spmm/kernels/row_pairs/row_pairs.hpp>
 #include <blockspan/spmm/kernels/shared_tiles/shared_tiles.hpp>

@@ -17,15 +17,15 @@ template <class Exec, class Ordinal>
 struct WriteRowClasses {
   TileList<Exec, Ordinal> list;
   int const* row_offsets;
-  std::int64_t rows, stream, longest;
+  std::int64_t rows, stream, alone, longest;
 
   KOKKOS_FUNCTION std::int64_t length(std::int64_t row) const {
     return static_cast<std::int64_t>(row_offsets[row + 1] - row_offsets[row]);
   }
   KOKKOS_FUNCTION std::int64_t tiles_at(std::int64_t row) const {
     std::int64_t const own = length(row);
-    if (own > stream) return own > longest ? ceil_div(own, longest) : 1;
-    bool const first = row % stream == 0 || length(row - 1) > stream ||
+    if (own > alone) return own > longest ? ceil_div(own, longest) : 1;
+    bool const first = row % stream == 0 || length(row - 1) > alone ||
                        static_cast<std::int64_t>(row_offsets[row]) / stream !=
                            static_cast<std::int64_t>(row_offsets[row - 1]) / stream;
     return first ? 1 : 0;
@@ -129,21 +129,22 @@ void number_slots(Exec const& exec, PatternRef<int, Ordinal> const& A,
   exec.fence("Blockspan::spmm_plan::number_slots");
 }
 
-/// Tiles for whole teams (row_classes): rows of at most `stream` entries together, up to
-/// 2 * stream entries and `stream` rows a tile; longer rows a tile each; rows of more than
+/// Tiles for whole teams (row_classes): rows of at most `alone` entries together, up to
+/// stream + alone entries and `stream` rows a tile; longer rows a tile each; rows of more than
 /// `longest` entries in the fewest equal parts of at most that. O(rows + tiles).
 template <class Exec, class Ordinal>
 TileList<Exec, Ordinal> cut_row_classes(Exec const& exec, PatternRef<int, Ordinal> const& A,
-                                        std::int64_t stream, std::int64_t longest) {
+                                        std::int64_t stream, std::int64_t alone,
+                                        std::int64_t longest) {
   if (A.rows == 0) return {};
   using Write = WriteRowClasses<Exec, Ordinal>;
   IndexRange<Exec> const all_rows(exec, 0, A.rows);
   std::int64_t tiles = 0;
   Kokkos::parallel_reduce("Blockspan::spmm_plan::count_tiles", all_rows,
-                          Write{{}, A.row_offsets, A.rows, stream, longest}, tiles);
+                          Write{{}, A.row_offsets, A.rows, stream, alone, longest}, tiles);
   auto list = make_tile_list<Exec, Ordinal>(exec, tiles);
   Kokkos::parallel_scan("Blockspan::spmm_plan::cut_row_classes", all_rows,
-                        Write{list, A.row_offsets, A.rows, stream, longest});
+                        Write{list, A.row_offsets, A.rows, stream, alone, longest});
   number_slots(exec, A, list);
   return list;
 }

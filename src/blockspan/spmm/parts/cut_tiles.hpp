@@ -5,6 +5,7 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/spmm/parts/carry.hpp>
+#include <blockspan/spmm/parts/load.hpp>
 #include <blockspan/spmm/parts/schedule.hpp>
 
 namespace blockspan::products {
@@ -38,6 +39,31 @@ struct CutTiles : Carry<Scalar, Ordinal> {
     Ordinal const last = row[tile + 1];
     bool const reaches_beyond = row_offsets[last] < entry[tile + 1];
     return static_cast<std::int64_t>(last - row[tile]) + (reaches_beyond ? 1 : 0);
+  }
+
+  /// A tile for a whole team.
+  struct Tile {
+    std::int64_t place, first_row;
+    int rows;        ///< that end in it; a part of a row may be without
+    int begin, end;  ///< entries
+  };
+  KOKKOS_FORCEINLINE_FUNCTION Tile tile_at(std::int64_t t) const {
+    auto const first = static_cast<std::int64_t>(load(row + t));
+    auto const last = static_cast<std::int64_t>(load(row + t + 1));
+    return {t, first, static_cast<int>(last - first), load(entry + t), load(entry + t + 1)};
+  }
+  /// Writes the sum of a tile with at most one row, or keeps it where the row has other parts.
+  template <int Width, class Epilogue>
+  KOKKOS_FORCEINLINE_FUNCTION void finish_row(Tile const& tile, std::int64_t column,
+                                              Sum<Scalar, Width> const& sum,
+                                              Epilogue const& epilogue) const {
+    int const first = load(row_offsets + tile.first_row);
+    int const last = load(row_offsets + tile.first_row + 1);
+    RowSegment const part = part_of(tile.place, tile.first_row, first, last, tile.begin, tile.end);
+    if (part.complete()) return epilogue(part.row(), column, sum);
+    this->keep(part, column, sum, [&](auto cut, auto of, auto from, auto const& all) {
+      epilogue.finish_cut_row(cut, of, from, all);
+    });
   }
 
   KOKKOS_FORCEINLINE_FUNCTION RowSegment part(std::int64_t tile, std::int64_t p) const {

@@ -199,7 +199,8 @@ class Decider {
   void decide_launches(Decision& decision, bool must_run) const {
     auto const& variant = variant_that_runs();
     if (must_run && &variant != choice_.variant) return;
-    bool const vectorized = variant.vectorized && fits_vectors(variant);
+    bool const vectorized =
+        variant.vectorized && fits_vectors(variant) && blocks_.columns != variant.most_columns;
     LaunchForm const form = form_of(variant, vectorized);
     decision.fills_empty_rows = variant.skips_empty_rows() && form != LaunchForm::all_rows;
     for (std::int64_t first = 0; first < blocks_.columns;) {
@@ -214,7 +215,8 @@ class Decider {
 
   /// Columns of the next launch, of those that are left.
   std::int64_t panel(SpmmVariant const& variant, std::int64_t columns, bool vectorized) const {
-    if (variant.most_columns > 0) return std::min(columns, variant.most_columns);
+    if (variant.most_columns > 0)
+      return vectorized ? columns : std::min(columns, variant.most_columns);
     if (device_.is_host || A_.lanes.any()) return columns;
     return columns_of_panel(variant, A_.rows, A_.half_bandwidth, columns, blocks_.scalar.bytes,
                             vectorized, device_);
@@ -258,6 +260,8 @@ class Decider {
     std::int64_t const vectors = vectors_of(launch);
     if (variant.lists_groups())
       launch.lanes.grid = choose_lanes(device_, vectors, statistics_of(variant), 1, A_.lanes).grid;
+    if (variant.lists_tiles() && variant.lanes != nullptr && launch.vectorized)
+      launch.lanes = variant.lanes(statistics_of(variant), vectors);
     if (!variant.by_rows || launch.form == LaunchForm::all_rows) return;
     bool const plain = !A_.is_permuted;
     launch.narrow = plain && !(blocks_.steps && launch.vectorized) && !variant.lists_segments() &&
@@ -273,7 +277,7 @@ class Decider {
     bool const spreads = plain && !blocks_.steps && !launch.narrow;
     auto const segments = statistics_of(variant);
     if (variant.lanes != nullptr && !A_.lanes.any()) {
-      launch.lanes = variant.lanes(segments);
+      launch.lanes = variant.lanes(segments, vectors);
       return;
     }
     launch.lanes = choose_lanes(

@@ -29,7 +29,8 @@ namespace blockspan::products {
 template <class Exec, class Scalar, class Ordinal, class Entries, class Epilogue>
 struct AdaptiveKernel {
   static constexpr int threads = tuning::adaptive_threads, depth = tuning::adaptive_depth;
-  static constexpr int capacity = 2 * static_cast<int>(tuning::adaptive_entries);
+  static constexpr int capacity =
+      static_cast<int>(tuning::adaptive_entries + tuning::adaptive_alone);
   static constexpr int warps = threads / warp_lanes;
   using Policy =
       Kokkos::TeamPolicy<Exec,
@@ -45,7 +46,7 @@ struct AdaptiveKernel {
 
   KOKKOS_FUNCTION void operator()(Team const& team) const {
     auto* const products = team_array<Scalar>(team, capacity);
-    Tile const tile = tile_at(team.league_rank());
+    Tile const tile = tiles.tile_at(team.league_rank());
     if (tile.rows <= 1)
       multiply_row(team, products, tile);
     else
@@ -61,24 +62,12 @@ struct AdaptiveKernel {
   }
 
  private:
-  struct Tile {
-    std::int64_t place, first_row;
-    int rows;        ///< that end in it; a part of a row may be without
-    int begin, end;  ///< entries
-  };
-
-  KOKKOS_FORCEINLINE_FUNCTION Tile tile_at(std::int64_t t) const {
-    auto const row = static_cast<std::int64_t>(load(tiles.row + t));
-    auto const last = static_cast<std::int64_t>(load(tiles.row + t + 1));
-    return {t, row, static_cast<int>(last - row), load(tiles.entry + t), load(tiles.entry + t + 1)};
-  }
+  using Tile = typename CutTiles<Scalar, Ordinal>::Tile;
 
   /// A row, or a part of one: at most one of its ends is in another tile.
   KOKKOS_FORCEINLINE_FUNCTION void multiply_row(Team const& team, Scalar* partial,
                                                 Tile const& tile) const {
-    std::int64_t const row = tile.first_row;
     int const rank = team.team_rank();
-    int const first = load(tiles.row_offsets + row), last = load(tiles.row_offsets + row + 1);
     Sum<Scalar, 1> sum{};
     for_each_product(tile.begin + rank, tile.end,
                      [&](int, Scalar const& a, Scalar const& b) { sum.value[0] += a * b; });
@@ -88,11 +77,7 @@ struct AdaptiveKernel {
     team.team_barrier();
     if (rank > 0) return;
     for (int i = 1; i < warps; ++i) sum.value[0] += partial[i];
-    RowSegment const part = tiles.part_of(tile.place, row, first, last, tile.begin, tile.end);
-    if (part.complete()) return epilogue(row, 0, sum);
-    tiles.keep(part, 0, sum, [&](auto cut, auto of, auto column, auto const& all) {
-      epilogue.finish_cut_row(cut, of, column, all);
-    });
+    tiles.finish_row(tile, 0, sum, epilogue);
   }
 
   /// Whole rows.
@@ -165,30 +150,32 @@ struct AdaptiveKernel {
   }
 };
 
+/// The tiles of the plan, with room for the sums of cut rows.
 template <class Call>
-void launch_adaptive(Call const& call) {
-  if constexpr (lanes_exchange_v<typename Call::Exec>)
-    with_entries<false, true>(call, [&]<class Entries>(Entries const& entries) {
-      using Scalar = typename Call::Scalar;
-      using Ordinal = typename Call::Ordinal;
-      auto const& list = call.prepared.tiles;
-      auto const& X = call.product.X;
-      auto const epilogue = make_epilogue<false>(call);
-      CutTiles<Scalar, Ordinal> const tiles{carry_of(list, call.product.Y.columns, call.carry),
-                                            {},
-                                            call.prepared.pattern.row_offsets,
-                                            list.row.data(),
-                                            list.entry.data(),
-                                            list.slot.data()};
-      AdaptiveKernel<typename Call::Exec, Scalar, Ordinal, Entries,
-                     std::remove_const_t<decltype(epilogue)>>{tiles,
-                                                              entries,
-                                                              reinterpret_cast<char const*>(X.data),
-                                                              device_row_bytes(X),
-                                                              conjugates(call.product.op),
-                                                              epilogue}
-          .launch(call.exec, call.variant().label, list.tiles);
-    });
+CutTiles<typename Call::Scalar, typename Call::Ordinal> cut_tiles_of(Call const& call) {
+  auto const& list = call.prepared.tiles;
+  return {carry_of(list, call.product.Y.columns, call.carry),
+          {},
+          call.prepared.pattern.row_offsets,
+          list.row.data(),
+          list.entry.data(),
+          list.slot.data()};
+}
+
+/// One column.
+template <class Call, class Entries>
+void launch_adaptive_column(Call const& call, Entries const& entries) {
+  using Scalar = typename Call::Scalar;
+  auto const& X = call.product.X;
+  auto const epilogue = make_epilogue<false>(call);
+  AdaptiveKernel<typename Call::Exec, Scalar, typename Call::Ordinal, Entries,
+                 std::remove_const_t<decltype(epilogue)>>{cut_tiles_of(call),
+                                                          entries,
+                                                          reinterpret_cast<char const*>(X.data),
+                                                          device_row_bytes(X),
+                                                          conjugates(call.product.op),
+                                                          epilogue}
+      .launch(call.exec, call.variant().label, call.prepared.tiles.tiles);
 }
 
 }  // namespace blockspan::products

@@ -8,14 +8,15 @@
 #include <blockspan/spmm/plan/facts.hpp>
 #include <blockspan/spmm/plan/lanes.hpp>
 #include <blockspan/spmm/variants.hpp>
+#include <blockspan/support/arithmetic.hpp>
 #include <blockspan/support/scalar.hpp>
 
 // Tiles of many short rows, or of a part of a long one: their entry of the menu, and when they take
-// the place of other kernels. Kernel: adaptive.hpp.
+// the place of other kernels. Kernels: adaptive.hpp (one column), adaptive_block.hpp.
 
 namespace blockspan::products {
 
-/// Defined in adaptive.hpp, compiled on its own.
+/// Defined in adaptive_block.hpp, compiled on its own.
 template <class Call>
 void launch_adaptive(Call const& call);
 
@@ -35,8 +36,7 @@ struct AdaptiveChoice : tuning::AdaptiveLimits {
   /// of short rows load the entries of each row by themselves.
   static bool may_replace(SpmmVariant const& chosen, RowStatistics const& rows,
                           DeviceFacts const& device) {
-    if (chosen.kernel == SpmmKernelId::segments || chosen.kernel == SpmmKernelId::segments_sorted)
-      return rows.mean() <= most_of_segments;
+    if (is_cut(chosen)) return rows.mean() <= most_of_segments;
     bool const whole_rows = chosen.kernel == SpmmKernelId::rows ||
                             chosen.kernel == SpmmKernelId::single_columns ||
                             chosen.lists_groups() || chosen.skips_empty_rows();
@@ -52,8 +52,37 @@ struct AdaptiveChoice : tuning::AdaptiveLimits {
 
   static bool replaces(SpmmVariant const& chosen, PatternFacts const& A, BlockFacts const& blocks,
                        DeviceFacts const& device) {
-    return A.tiles > 0 && blocks.columns == 1 && !blocks.steps && needs(blocks.scalar, device) &&
-           may_replace(chosen, A.rows, device);
+    return A.tiles > 0 && !blocks.steps && needs(blocks.scalar, device) &&
+           may_replace(chosen, A.rows, device) &&
+           (blocks.columns == 1 || pays_for_columns(chosen, A.rows, blocks));
+  }
+
+  /// Groups leave a long row to one thread. Lists of short segments cost more than they balance;
+  /// where most rows are even, they do while rows of X are short.
+  static bool pays_for_columns(SpmmVariant const& chosen, RowStatistics const& rows,
+                               BlockFacts const& blocks) {
+    if (!blocks.x.vectors || !blocks.y.vectors || !has_long_rows(rows) ||
+        longest_part(rows) > longest_of_columns)
+      return false;
+    if (chosen.lists_groups()) return true;
+    if (!is_cut(chosen)) return false;
+    auto const bytes = blocks.columns * static_cast<std::int64_t>(blocks.scalar.bytes);
+    return rows.mean() <= most_of_columns
+               ? rows.imbalance() <= most_uneven
+               : rows.mean() <= most_of_even_rows && rows.imbalance() <= most_even &&
+                     bytes <= few_column_bytes;
+  }
+  static bool is_cut(SpmmVariant const& chosen) {
+    return chosen.kernel == SpmmKernelId::segments ||
+           chosen.kernel == SpmmKernelId::segments_sorted;
+  }
+
+  /// Enough for a row of X, two vectors each; more columns take passes, in which neighbouring rows
+  /// find in the first-level cache what they share of X.
+  static Lanes lanes(SegmentStatistics const&, std::int64_t vectors) {
+    int const each = vectors >= tuning::adaptive_two_vectors ? 2 : 1;
+    return {{bits_to_hold(ceil_div(vectors, std::int64_t{each}), tuning::adaptive_lane_bits), 0},
+            each};
   }
 
   /// Entries of a part of a long row: as many as those of a tile of short rows, but few enough
@@ -71,19 +100,21 @@ struct AdaptiveChoice : tuning::AdaptiveLimits {
       .id = "adaptive",
       .label = "Blockspan::spmm::adaptive",
       .parts =
-          "a team takes many short rows, whose products go through scratch, or a part of a long "
-          "one; sums of cut rows added in order by the team that comes last; a launch for each "
-          "column",
+          "a team takes many short rows, whose entries or products go through scratch, or a part "
+          "of a long one; sums of cut rows added in order by the team that comes last; a launch "
+          "for each column where rows of X and Y are not whole vectors",
       .source =
           "Greathouse, Daga 2014, SC, doi:10.1109/SC.2014.68; Daga, Greathouse 2015, HiPC, "
           "doi:10.1109/HiPC.2015.55, without its atomics",
       .needs = "a device whose lanes exchange values",
-      .loses = "for one column of uneven rows",
+      .loses = "for one column of uneven rows, and several of short ones",
       .kernel = SpmmKernelId::adaptive,
       .units = SpmmUnits::tiles,
+      .vectorized = true,
       .most_columns = 1,
       .is_offered = needs,
-      .replaces = replaces};
+      .replaces = replaces,
+      .lanes = lanes};
 };
 
 }  // namespace blockspan::products

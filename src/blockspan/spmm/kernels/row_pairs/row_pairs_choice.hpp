@@ -37,7 +37,7 @@ struct RowPairsChoice : tuning::RowPairsLimits {
            A.rows.rows >= rows_of_multiprocessor * device.multiprocessors;
   }
 
-  static Lanes lanes(SegmentStatistics const& of) {
+  static Lanes lanes(SegmentStatistics const& of, std::int64_t) {
     double const each = of.near ? entries_of_lane : entries_of_scattered_lane;
     double const wanted = std::log2(std::max(1.0, of.mean / each));
     return {{0, std::min(static_cast<int>(std::lround(wanted)), most_lane_bits)}};
