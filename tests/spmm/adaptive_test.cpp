@@ -113,7 +113,7 @@ std::string kernel_at(int columns, RowStatistics const& rows) {
 TEST(AdaptiveChoice, RunsOneColumnOfUnevenRows) {
   auto const wells = rows_of(81000, 1790000, 1500, 1.1, 9000);  // even but for a few rows
   EXPECT_EQ(kernel_at(1, wells), "adaptive");
-  auto const attachment = rows_of(200000, 3398164, 3000, 2.2, 0);
+  auto const attachment = rows_of(200000, 3398164, 7893, 1.4, 0);
   EXPECT_EQ(kernel_at(1, attachment), "adaptive");
   auto const hypersparse_with_a_long_row = rows_of(4000000, 1200000, 60000, 3.0, 0, 3000000);
   EXPECT_EQ(kernel_at(1, hypersparse_with_a_long_row), "adaptive");
@@ -126,8 +126,9 @@ TEST(AdaptiveChoice, RunsBlocksOfShortRowsAmongLongOnes) {
   auto const wells = rows_of(81000, 1790000, 1500, 1.1, 9000);
   EXPECT_EQ(kernel_at(8, wells), "adaptive");
   EXPECT_NE(kernel_at(64, wells), "adaptive");
-  auto const attachment = rows_of(200000, 3398164, 3000, 2.2, 0);
-  EXPECT_NE(kernel_at(8, attachment), "adaptive");
+  auto const attachment = rows_of(200000, 3398164, 7893, 1.4, 0);
+  EXPECT_EQ(kernel_at(8, attachment), "adaptive");
+  EXPECT_NE(kernel_at(16, attachment), "adaptive");
   auto const power_law = rows_of(200000, 1211718, 47345, 5.8, 0);  // long rows of all lengths
   EXPECT_NE(kernel_at(8, power_law), "adaptive");
 }

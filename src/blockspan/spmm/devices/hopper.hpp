@@ -161,9 +161,10 @@ inline constexpr unsigned adaptive_blocks = Bytes > sizeof(double) ? 8 : 10;
 
 /// The same tiles for several columns: threads of a team at most, half of them up to four lanes a
 /// row; blocks; lanes of a row, as a power of two; vectors of a row from which on a lane has two.
-/// Circuit of 3e5, n = 2, 4, 8, 16, 32, 64, by 5, 6 and 4 blocks: 19, 28, 39, 65, 90, 170; 21, 30,
-/// 39, 66, 94, 175; 18, 26, 41, 74, 102, 184. By 32 and 16 rows at a time, n = 8 and 16: 39, 65;
-/// 48, 88; by 64 circuits gain (39, 60), others lose: four queues 37, 58; 46, 65.
+/// Circuit of 3e5 with longer parts of rows, n = 2, 4, 8, 16, 32, 64, by 5, 6 and 4 blocks: 19, 28,
+/// 39, 65, 90, 170; 21, 30, 39, 66, 94, 175; 18, 26, 41, 74, 102, 184. By 32 and 16 rows at a time,
+/// n = 8 and 16: 39, 65; 48, 88; by 64 circuits gain (39, 60), others lose: four queues 37, 58; 46,
+/// 65.
 inline constexpr int adaptive_block_threads = 256;
 inline constexpr unsigned adaptive_block_blocks = 5;
 inline constexpr int adaptive_lane_bits = 3;

@@ -175,8 +175,9 @@ struct RowPairsLimits {
 
 struct AdaptiveLimits {
   /// Entries of a part of a long row, at least; parts of a row, at most. With parts of 8,192 and
-  /// 2,048: circuit of 1e6 47, 39; power law of 2e5 31, 26; R-MAT 18 41, 39. Several columns are
-  /// not multiplied where they are longer than the last: a team would walk them alone.
+  /// 2,048: circuit of 1e6 47, 39; power law of 2e5 31, 26; R-MAT 18 41, 39; with 2,048 and 1,024:
+  /// circuits of 3e5 and 1e6 13.4, 12.4; 39, 37, and with 16 columns 64, 58; 154, 143. Several
+  /// columns are not multiplied where they are longer than the last: a team would walk them alone.
   static constexpr std::int64_t least_part = 1024, most_parts = 64, longest_of_columns = 8192;
 
   /// Nonzeros of a mean row, at most, where rows are uneven. Segments, sorted ones and tiles:
@@ -185,15 +186,14 @@ struct AdaptiveLimits {
   /// row) 27, 20, 22; but a layer of 482 a row 12.9, 10.4, 11.4.
   static constexpr double most_of_segments = 64;
   /// Several columns: nonzeros of a mean row and unevenness (RowStatistics::imbalance), at most, of
-  /// short rows among long ones; of rows that are even but for a few, with bytes of a row of X.
-  /// Segments and tiles, n = 2, 4, 8, 16, 32, 64: circuit of 3e5 (5 a row, 2.0) 24, 34, 38, 66,
-  /// 111, 197; 18, 24, 38, 64, 89, 168; of 1e6 104, 94, 153, 194, 381, 522; 50, 64, 92, 154, 249,
-  /// 471; preferential attachment (9, 1.5) 27, 23, 38, 44, 93, 197; 19, 20, 26, 46, 94, 197; wells
-  /// (14, 1.1) 33, 34, 46, 54, 78, 131; 28, 31, 41, 62, 95, 159; but log-normal rows (8, 3.5) 23,
-  /// 30, 29, 48, 96, 188; 27, 29, 38, 70, 129, 283. Three unknowns a cell with wells, n = 16, 32,
-  /// 64 by groups 61, 103, 176; 30, 46, 75.
+  /// short rows among long ones; of rows of which most are even, with bytes of a row of X. Segments
+  /// and tiles, n = 2, 4, 8, 16, 32, 64: circuit of 3e5 (5 a row, 2.0) 26, 36, 39, 69, 114, 206;
+  /// 18, 22, 35, 58, 85, 162; preferential attachment (17, 1.4) 46, 40, 49, 67, 137, 306; 39, 39,
+  /// 44, 76, 161, 328; wells (14, 1.1) 33, 34, 46, 54, 78, 131; 30, 32, 42, 65, 99, 168; but R-MAT
+  /// 18 (15, 3.4) 52, 56, 69, 80, 139, 264; 58, 62, 72, 124, 203, 381. Three unknowns a cell with
+  /// wells, n = 16, 32, 64 by groups 61, 103, 176; 30, 46, 77.
   static constexpr double most_of_columns = 10, most_uneven = 2.5;
-  static constexpr double most_of_even_rows = 32, most_even = 1.2;
+  static constexpr double most_of_even_rows = 32, most_even = 1.5;
   static constexpr std::int64_t few_column_bytes = 64;
   /// A row is long from this many times a mean one on, and that many nonzeros: 27,000 cells with
   /// wells, groups of three rows, pairs and tiles -, 24, 10.
