@@ -2,24 +2,10 @@
 
 namespace blockspan::perf {
 
-Study multigrid(Scope const& scope) {
-  Study study;
-  study.name = "multigrid";
-  study.title = "Multigrid for blocks: levels, cycles, and time to solution";
-  study.reproduces =
-      "What a hierarchy costs and what it brings: setup and refresh by phase, cycles beside the "
-      "floor of their traffic, and solves beside other preconditioners and other multigrids, with "
-      "the setup and without it.";
-  study.note =
-      "The floor of a cycle is its compulsory traffic at the speed of a copy, in single precision, "
-      "the steps of the smoother fused with their products (the way of the block into single "
-      "precision and back is not counted); the model is 1.5 times that floor and the time between "
-      "two empty kernels for each kernel. Solves: the same matrix, right-hand sides, start and "
-      "tolerance for all; residuals are recomputed by the suite, and who is not at the tolerance "
-      "has no time. Structures are given with the coordinates of their nodes. "
-      "PyAMG (smoothed aggregation), hypre (BoomerAMG through PETSc), both as they come and on the "
-      "host, solve one right-hand side after the other, and count the iterations of all; CuPy and "
-      "PyTorch have no multigrid: theirs is Jacobi.";
+namespace {
+
+/// The columns and curves of the page.
+void lay_out_multigrid(Study& study) {
   study.table = {{"problem", "matrix"},
                  {"rows", "rows"},
                  {"who", "contender"},
@@ -43,6 +29,29 @@ Study multigrid(Scope const& scope) {
                              {"PyTorch", "total:torch"}},
                   .log_y = true,
                   .y = "ms"}};
+}
+
+}  // namespace
+
+Study multigrid(Scope const& scope) {
+  Study study;
+  study.name = "multigrid";
+  study.title = "Multigrid for blocks: levels, cycles, and time to solution";
+  study.reproduces =
+      "What a hierarchy costs and what it brings: setup and refresh by phase, cycles beside the "
+      "floor of their traffic, and solves beside other preconditioners and other multigrids, with "
+      "the setup and without it.";
+  study.note =
+      "The floor of a cycle is its compulsory traffic at the speed of a copy, in single precision, "
+      "the steps of the smoother fused with their products (the way of the block into single "
+      "precision and back is not counted); the model is 1.5 times that floor and the time between "
+      "two empty kernels for each kernel. Solves: the same matrix, right-hand sides, start and "
+      "tolerance for all; residuals are recomputed by the suite, and who is not at the tolerance "
+      "has no time. Structures are given with the coordinates of their nodes. "
+      "PyAMG (smoothed aggregation), hypre (BoomerAMG through PETSc), both as they come and on the "
+      "host, solve one right-hand side after the other, and count the iterations of all; CuPy and "
+      "PyTorch have no multigrid: theirs is Jacobi.";
+  lay_out_multigrid(study);
   auto const add = [&](Task task, std::string const& group, std::string const& spec, int columns,
                        double tolerance = 1e-8, std::string const& mass = "") {
     study.cases.push_back(

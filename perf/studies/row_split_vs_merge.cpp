@@ -40,17 +40,8 @@ void add_fills(Study& study, bool quick) {
   }
 }
 
-}  // namespace
-
-Study row_split_vs_merge(Scope const& scope) {
-  Study study;
-  study.name = "row_split_vs_merge";
-  study.title = "Row split against merge path, and against the dense product";
-  study.reproduces =
-      "Yang, Buluc, Owens 2018, Euro-Par, doi:10.1007/978-3-319-96983-1_48: the sweep of aspect "
-      "ratios, the rule of 9.35 nonzeros a row on a collection of matrices, the fill at which a "
-      "dense product wins.";
-  study.note = folder_note();
+/// The columns and curves of the page.
+void lay_out_split_vs_merge(Study& study) {
   study.table = {{"matrix", "matrix"},
                  {"n", "columns"},
                  {"nonzeros a row", "mean"},
@@ -85,6 +76,20 @@ Study row_split_vs_merge(Scope const& scope) {
                   .log_x = true,
                   .log_y = true,
                   .y = "ms"}};
+}
+
+}  // namespace
+
+Study row_split_vs_merge(Scope const& scope) {
+  Study study;
+  study.name = "row_split_vs_merge";
+  study.title = "Row split against merge path, and against the dense product";
+  study.reproduces =
+      "Yang, Buluc, Owens 2018, Euro-Par, doi:10.1007/978-3-319-96983-1_48: the sweep of aspect "
+      "ratios, the rule of 9.35 nonzeros a row on a collection of matrices, the fill at which a "
+      "dense product wins.";
+  study.note = folder_note();
+  lay_out_split_vs_merge(study);
   study.summaries = {
       {"The rule names the faster of row split and merge", "accuracy:rule", "99.3 %"},
       {"Geometric mean of the rule's speed-up over the best cuSPARSE", "geomean:rule:cusparse",

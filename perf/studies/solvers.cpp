@@ -9,23 +9,8 @@ std::vector<std::string> const jacobi_for_all{
     "lobpcg", "cg",          "scipy",        "cupy",          "torch",
     "slepc",  "petsc",       "primme",       "slepc_default", "primme_default"};
 
-}  // namespace
-
-Study solvers(Scope const& scope) {
-  Study study;
-  study.name = "solvers";
-  study.title = "LOBPCG and conjugate gradients against those of others";
-  study.reproduces =
-      "Time an iteration and time to solution, by phase, with the floor of an iteration: its "
-      "traffic (A once; for LOBPCG 20 columns of length n for each column of its block, 30 and B "
-      "with a mass matrix, for conjugate gradients 12 to 15) at the speed of a copy.";
-  study.note =
-      "The same matrix, right-hand sides, start and tolerance for all; Jacobi for all that take a "
-      "preconditioner, but for slepc_default and primme_default, whose packages choose (see the "
-      "member method of their results). Residuals are recomputed by the suite from the matrix "
-      "itself, and eigenvalues compared with the lowest that anyone found: who is not at the "
-      "tolerance has no time here. Peers that take one right-hand side after the other count the "
-      "iterations of all.";
+/// The columns of the page.
+void lay_out_solvers(Study& study) {
   study.table = {{"problem", "matrix"},
                  {"columns", "columns"},
                  {"rows", "rows"},
@@ -43,6 +28,26 @@ Study solvers(Scope const& scope) {
                  {"residual", "phase:residual"},
                  {"largest residual", "solver:residual"},
                  {"auto is faster by", "speedup:auto:this"}};
+}
+
+}  // namespace
+
+Study solvers(Scope const& scope) {
+  Study study;
+  study.name = "solvers";
+  study.title = "LOBPCG and conjugate gradients against those of others";
+  study.reproduces =
+      "Time an iteration and time to solution, by phase, with the floor of an iteration: its "
+      "traffic (A once; for LOBPCG 20 columns of length n for each column of its block, 30 and B "
+      "with a mass matrix, for conjugate gradients 12 to 15) at the speed of a copy.";
+  study.note =
+      "The same matrix, right-hand sides, start and tolerance for all; Jacobi for all that take a "
+      "preconditioner, but for slepc_default and primme_default, whose packages choose (see the "
+      "member method of their results). Residuals are recomputed by the suite from the matrix "
+      "itself, and eigenvalues compared with the lowest that anyone found: who is not at the "
+      "tolerance has no time here. Peers that take one right-hand side after the other count the "
+      "iterations of all.";
+  lay_out_solvers(study);
   auto const add = [&](Task task, std::string const& spec, int columns, double tolerance,
                        std::string const& mass = "") {
     std::string const group = task == Task::eigenpairs ? "eigenpairs" : "linear systems";

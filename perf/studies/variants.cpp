@@ -26,19 +26,8 @@ Case product(int m, int k, int n, double density, bool quick) {
           .beta = 0.5};
 }
 
-}  // namespace
-
-Study variants(Scope const& scope) {
-  Study study;
-  study.name = "variants";
-  study.title = "From the naive kernel to staged vectors";
-  study.reproduces =
-      "The ladder of kernels of GE-SpMM and its successors (Huang, Dai, Wang, Yang 2020, SC, "
-      "doi:10.1109/SC41405.2020.00076): naive, warp per row, + staged, + vectors, + both, "
-      "Y = alpha A X + beta Y, four sizes and densities of 0.01 to 0.30.";
-  study.note =
-      "alpha = 2 and beta = 0.5, powers of two: the repetitions cannot overflow, and scaling costs "
-      "no digit.";
+/// The columns and curves of the page.
+void lay_out_variants(Study& study) {
   study.table = {{"density", "note:density"},
                  {"naive", "gflops:thread_per_element"},
                  {"warp per row", "gflops:single_columns"},
@@ -62,6 +51,22 @@ Study variants(Scope const& scope) {
                              {"auto", "gflops:auto"},
                              {"cuSPARSE", "gflops:cusparse"}},
                   .y = "GFLOP/s"}};
+}
+
+}  // namespace
+
+Study variants(Scope const& scope) {
+  Study study;
+  study.name = "variants";
+  study.title = "From the naive kernel to staged vectors";
+  study.reproduces =
+      "The ladder of kernels of GE-SpMM and its successors (Huang, Dai, Wang, Yang 2020, SC, "
+      "doi:10.1109/SC41405.2020.00076): naive, warp per row, + staged, + vectors, + both, "
+      "Y = alpha A X + beta Y, four sizes and densities of 0.01 to 0.30.";
+  study.note =
+      "alpha = 2 and beta = 0.5, powers of two: the repetitions cannot overflow, and scaling costs "
+      "no digit.";
+  lay_out_variants(study);
   struct Rung {
     char const *name, *id, *published;
   };

@@ -75,7 +75,7 @@ template <class Scalar, class Exec, class Made>
 HostBlock<Scalar> by_two_passes(
     Exec const& exec, SpmmPlan<Exec> const& plan, CrsMatrix<Scalar, Exec> const& A, Made const& Z,
     Made const& R, HostBlock<Scalar> const& y, Terms const& t,
-    Kokkos::View<real_t<Scalar>*, typename Exec::memory_space> const& w) {
+    Kokkos::View<real_t<Scalar> const*, typename Exec::memory_space> const& w) {
   using Real = real_t<Scalar>;
   auto const Y = make_block(exec, right, y), AZ = make_block(exec, right, y);
   auto const& image = t.keeps ? AZ : Y;
@@ -94,6 +94,31 @@ HostBlock<Scalar> by_two_passes(
 /// Rows that hold the blocks R, Z and Y of one step.
 constexpr Storage layouts[] = {right, padded_right, left};
 
+/// Weights of rows: 1, 1/2, ... 1/7, 1, ...
+template <class Real>
+std::vector<Real> row_weights(std::int64_t rows) {
+  std::vector<Real> weights;
+  for (std::int64_t i = 0; i < rows; ++i) weights.push_back(Real(1) / Real(i % 7 + 1));
+  return weights;
+}
+
+/// Y before a step; what does not remember it does not read it.
+template <class Scalar>
+HostBlock<Scalar> before_step(std::int64_t rows, int width, bool remembers) {
+  if (remembers) return random_block<Scalar>(rows, width, 3);
+  return HostBlock<Scalar>(rows, width, not_a_number<Scalar>());
+}
+
+/// Variants that take the step in the kernel of the product.
+template <class Exec, class Real>
+std::vector<std::string> fused_variants() {
+  if (blockspan::support::runs_on_host_v<Exec>) return {"single_columns", "rows"};
+  if (!blockspan::products::lanes_exchange_v<Exec>) return {};
+  std::vector<std::string> all{"single_columns", "rows", "segments", "segments_sorted", "groups"};
+  if (std::is_same_v<Real, double>) all.emplace_back("windows");
+  return all;
+}
+
 TYPED_TEST(Step, IsItsFormulaWithEveryVariantAndWidth) {
   using Exec = typename TypeParam::Exec;
   using Scalar = typename TypeParam::Scalar;
@@ -102,11 +127,10 @@ TYPED_TEST(Step, IsItsFormulaWithEveryVariantAndWidth) {
   std::vector<std::string> fused;  // variants
   for (auto const& host : square_matrices<Scalar>()) {
     auto const A = to_device(exec, host);
-    std::vector<Real> weights;
-    for (std::int64_t i = 0; i < host.rows; ++i) weights.push_back(Real(1) / Real(i % 7 + 1));
-    Kokkos::View<Real*, typename Exec::memory_space> const w("Blockspan::test", weights.size());
-    Kokkos::deep_copy(w,
-                      Kokkos::View<Real const*, Kokkos::HostSpace>(weights.data(), weights.size()));
+    auto const weights = row_weights<Real>(host.rows);
+    auto const w = Kokkos::create_mirror_view_and_copy(
+        typename Exec::memory_space(),
+        Kokkos::View<Real const*, Kokkos::HostSpace>(weights.data(), weights.size()));
     for (auto const& variant : offered_variants<Exec, Scalar>()) {
       SpmmPlan const plan(exec, A, {.algorithm = std::string(variant.id), .segment_length = 7});
       for (int const width : {1, 2, 3, 5, 8, 16, 17, 64, 130})
@@ -114,9 +138,7 @@ TYPED_TEST(Step, IsItsFormulaWithEveryVariantAndWidth) {
           for (Storage const layout : layouts) {
             auto const z = random_block<Scalar>(host.rows, width, 1),
                        r = random_block<Scalar>(host.rows, width, 2),
-                       y = terms.remembers
-                               ? random_block<Scalar>(host.rows, width, 3)
-                               : HostBlock<Scalar>(host.rows, width, not_a_number<Scalar>());
+                       y = before_step<Scalar>(host.rows, width, terms.remembers);
             auto const Z = make_block(exec, layout, z), R = make_block(exec, layout, r),
                        Y = make_block(exec, layout, y);
             auto const step = [&] {
@@ -153,12 +175,7 @@ TYPED_TEST(Step, IsItsFormulaWithEveryVariantAndWidth) {
           }
     }
   }
-  std::vector<std::string> wanted;
-  if (blockspan::support::runs_on_host_v<Exec>) wanted = {"single_columns", "rows"};
-  if (blockspan::products::lanes_exchange_v<Exec>)
-    wanted = {"single_columns", "rows", "segments", "segments_sorted", "groups"};
-  if (blockspan::products::lanes_exchange_v<Exec> && std::is_same_v<Real, double>)
-    wanted.emplace_back("windows");
+  auto const wanted = fused_variants<Exec, Real>();
   for (auto const& id : wanted)
     EXPECT_NE(std::find(fused.begin(), fused.end(), id), fused.end()) << id;
   EXPECT_EQ(fused.empty(), wanted.empty());

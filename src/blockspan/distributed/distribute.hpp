@@ -32,6 +32,20 @@ RowPartition partition_by_entries(Offset const* offsets, std::int64_t rows, int 
   return cut_for_sums(std::move(entries), rows, unit, ranks);
 }
 
+/// The partition that make() returns on the root, on all ranks.
+template <class Make>
+RowPartition of_root(Communicator const& ranks, int root, Make const& make) {
+  std::vector<std::int64_t> cuts;
+  std::int64_t unit = 0;
+  if (ranks.rank() == root) {
+    RowPartition const partition = make();
+    cuts = partition.cuts(), unit = partition.unit();
+  }
+  ranks.broadcast(cuts, root);
+  ranks.broadcast(std::span(&unit, 1), root);
+  return RowPartition(std::move(cuts), unit);
+}
+
 /// Gives every rank its rows of what `root` has. get(r): the elements of rank r, on the root.
 template <class T, class Get>
 std::vector<T> deal(Communicator const& ranks, int root, std::int64_t mine, Get const& get) {
@@ -81,23 +95,14 @@ std::shared_ptr<DistributedMatrix<sparse::scalar_t<Matrix>, Exec> const> distrib
       return std::make_shared<DistributedMatrix<Scalar, Exec> const>(exec, ranks,
                                                                      like ? *like : all, A);
     }
-  std::int64_t rows = here ? A.numRows() : 0;
-  ranks.broadcast(std::span(&rows, 1), root);
   auto const offsets = Kokkos::create_mirror_view_and_copy(Host(), A.graph.row_map);
   auto const entries = Kokkos::create_mirror_view_and_copy(Host(), A.graph.entries);
   auto const values = Kokkos::create_mirror_view_and_copy(Host(), A.values);
-  std::vector<std::int64_t> cuts;
-  std::int64_t unit = 0;
-  if (here && like) {
-    cuts = like->cuts(), unit = like->unit();
-  } else if (here) {
-    auto const partition =
-        distributed::partition_by_entries<Exec, Offset>(offsets.data(), rows, ranks.size());
-    cuts = partition.cuts(), unit = partition.unit();
-  }
-  ranks.broadcast(cuts, root);
-  ranks.broadcast(std::span(&unit, 1), root);
-  RowPartition const partition(cuts, unit);
+  auto const partition = distributed::of_root(ranks, root, [&] {
+    return like ? *like
+                : distributed::partition_by_entries<Exec, Offset>(offsets.data(), A.numRows(),
+                                                                  ranks.size());
+  });
 
   std::int64_t const n = partition.rows(ranks.rank());
   auto const range = [&](int r) {

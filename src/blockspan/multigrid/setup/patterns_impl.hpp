@@ -239,6 +239,32 @@ void multiply_on_host(Exec const& exec, Arena<Exec>& arena, ProductRows<Exec> co
   });
 }
 
+/// `bound` with the workers that find the rows of C, each with a table of its own: for rows of
+/// `widest` columns at most, or dense, with a place for every column of B.
+template <class Exec>
+ProductRows<Exec> with_workers(Exec const& exec, Arena<Exec>& arena, BoundRows const& bound,
+                               Integers<Exec> const& bounds, Integers<Exec> const& offsets,
+                               std::int64_t widest, bool dense) {
+  std::int64_t size = 4;
+  while (size < 2 * widest) size *= 2;
+  if (dense) size = bound.B.columns;
+  Workers const workers(exec, bound.supernodes_A.groups,
+                        size * static_cast<std::int64_t>(sizeof(int)));
+  auto const tables = scratch_array<int>(exec, arena, workers.count * size);
+  if (dense) Kokkos::deep_copy(exec, tables, -1);
+  return {bound.A,
+          bound.B,
+          bound.supernodes_A,
+          bound.supernodes_B,
+          bounds,
+          tables,
+          size,
+          dense,
+          workers,
+          offsets,
+          {}};
+}
+
 template <class Exec>
 Pattern<Exec> multiply_patterns(Exec const& exec, Arena<Exec>& arena, PatternRef<int, int> const& A,
                                 PatternRef<int, int> const& B, Supernodes const& given_supernodes_A,
@@ -248,28 +274,17 @@ Pattern<Exec> multiply_patterns(Exec const& exec, Arena<Exec>& arena, PatternRef
   auto const bounds = scratch_array<int>(exec, arena, supernodes_A.groups);
   auto const before =
       scratch_array<std::int64_t>(exec, arena, runs_on_host_v<Exec> ? 0 : supernodes_A.groups);
-  auto const bound =
-      bound_rows(exec, BoundRows{A, B, supernodes_A, supernodes_B, bounds.data(), before.data()});
+  BoundRows const rows{A, B, supernodes_A, supernodes_B, bounds.data(), before.data()};
+  auto const bound = bound_rows(exec, rows);
   std::int64_t widest = bound.most;
   Pattern<Exec> C{static_cast<int>(A.rows),
                   static_cast<int>(B.columns),
                   kept_array<int>(exec, arena, A.rows + 1),
                   {}};
-  // with a table of each worker's own, for rows of `widest` columns at most
-  auto const by_workers = [&](bool dense) {
-    std::int64_t size = 4;
-    while (size < 2 * widest) size *= 2;
-    if (dense) size = B.columns;
-    Workers const workers(exec, supernodes_A.groups, size * static_cast<std::int64_t>(sizeof(int)));
-    auto const tables = scratch_array<int>(exec, arena, workers.count * size);
-    if (dense) Kokkos::deep_copy(exec, tables, -1);
-    return ProductRows<Exec>{A,    B,     supernodes_A, supernodes_B, bounds, tables,
-                             size, dense, workers,      C.offsets,    {}};
-  };
   if constexpr (runs_on_host_v<Exec>) {
-    multiply_on_host(
-        exec, arena,
-        by_workers(B.columns * static_cast<std::int64_t>(exec.concurrency()) <= (1 << 27)), C);
+    bool const dense = B.columns * static_cast<std::int64_t>(exec.concurrency()) <= (1 << 27);
+    multiply_on_host(exec, arena, with_workers(exec, arena, rows, bounds, C.offsets, widest, dense),
+                     C);
   } else {
     int slots = 16;
     while (slots < 2 * widest && slots < 32 * ProductTeams::lanes_for(B)) slots *= 2;
@@ -285,7 +300,7 @@ Pattern<Exec> multiply_patterns(Exec const& exec, Arena<Exec>& arena, PatternRef
     teams.launch(exec, "Blockspan::multigrid_count_product", supernodes_A.groups, by_teams);
     widest = slots >= 2 * widest ? 0 : widest_left_over(exec, bounds);
     std::optional<ProductRows<Exec>> left;
-    if (widest > 0) left = by_workers(false);
+    if (widest > 0) left = with_workers(exec, arena, rows, bounds, C.offsets, widest, false);
     if (left) each(exec, "Blockspan::multigrid_count_product", left->workers.count, *left);
     C.indices = kept_array<int>(exec, arena, offsets_of_counts(exec, C.offsets));
     by_teams.indices = C.indices.data();
