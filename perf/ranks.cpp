@@ -36,6 +36,7 @@
 #include "common/files/output_file.hpp"
 #include "common/run/application.hpp"
 #include "common/run/command_line.hpp"
+#include "ranks_check.hpp"
 #include "spmm/launch.hpp"
 #include "studies/studies.hpp"
 #include "suite/clocks.hpp"
@@ -68,37 +69,6 @@ std::vector<std::string> usual_pairs(int ranks, bool quick) {
   };
   if (quick) return {grid(16), structure(8)};
   return {grid(128), grid(100), structure(44)};
-}
-
-/// Whether a sample of the rows of Y, of which this rank has those from `first` on, is that of A
-/// times the numbers of fill_random: against rows of A made by themselves.
-bool is_product(Exec const& exec, GeneratorSpec const& spec, std::int64_t first, Vectors const& Y) {
-  constexpr std::int64_t samples = 16;
-  auto const rows = static_cast<std::int64_t>(Y.extent(0));
-  auto const on_host = [](auto const& view) {
-    return Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), view);
-  };
-  for (std::int64_t s = 0; s < samples && rows > 0; ++s) {
-    std::int64_t const i = s * (rows - 1) / (samples - 1);
-    auto const row = generate_rows<double>(exec, spec, first + i, first + i + 1);
-    auto const columns = on_host(row.graph.entries);
-    auto const values = on_host(row.values);
-    Vectors const X("Blockspan::perf::X", columns.extent(0), Y.extent(1));
-    for (std::size_t k = 0; k < columns.extent(0); ++k)
-      fill_random(exec, Kokkos::subview(X, std::pair(k, k + 1), Kokkos::ALL), 1, 0, columns(k));
-    exec.fence("Blockspan::perf::sample");
-    auto const x = on_host(X);
-    auto const y = on_host(Kokkos::subview(Y, i, Kokkos::ALL));
-    for (std::size_t j = 0; j < Y.extent(1); ++j) {
-      double sum = 0, size = 0;
-      for (std::size_t k = 0; k < columns.extent(0); ++k) {
-        sum += values(k) * x(k, j);
-        size += std::abs(values(k) * x(k, j));
-      }
-      if (!(std::abs(sum - y(j)) <= 1e-13 * size)) return false;
-    }
-  }
-  return true;
 }
 
 struct Add {
@@ -198,7 +168,7 @@ class Study {
     Kokkos::deep_copy(exec_, Y, std::numeric_limits<double>::quiet_NaN());
     call();
     exec_.fence("Blockspan::perf::product");
-    if (ranks_.all(is_product(exec_, parse_generator_spec(spec), first, Y)))
+    if (ranks_.all(perf::is_product(exec_, parse_generator_spec(spec), first, Y)))
       return timed_kernel(id, call);
     return {{"id", id}, {"family", "blockspan"}, {"right", false}};
   }
