@@ -87,6 +87,25 @@ class ExactTest : public ::testing::Test {
     return values;
   }
 
+  /// The mass of a bar of linear elements, both ends held, whose stiffness is chain(n), and the
+  /// eigenvalues of the pencil: 6 (1 - c) / (2 + c), c = cos(k pi / (n + 1)).
+  Matrix bar_mass(std::int64_t n) const {
+    Value bond(1);
+    if constexpr (is_complex_v<Value>) bond = Value(0.6, -0.8);
+    return banded(n, 1, [&](std::int64_t i, std::int64_t j) {
+      return i == j ? Value(4.0 / 6) : (i < j ? bond : conjugate(bond)) * Value(1.0 / 6);
+    });
+  }
+  static std::vector<double> bar_spectrum(std::int64_t n) {
+    std::vector<double> values;
+    for (std::int64_t k = 1; k <= n; ++k) {
+      double const c =
+          std::cos(static_cast<double>(k) * std::acos(-1.0) / static_cast<double>(n + 1));
+      values.push_back(6 * (1 - c) / (2 + c));
+    }
+    return values;
+  }
+
   Vectors vectors(Matrix const& K, int columns) const { return Vectors("X", K.numRows(), columns); }
 
   ExactReport near(Matrix const& K, Matrix const* M, double sigma, ExactOptions options) const {

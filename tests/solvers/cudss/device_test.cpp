@@ -189,22 +189,10 @@ TYPED_TEST(ExactDevice, MovesShiftsOffEigenvalues) {
   }
 }
 
-// Linear elements of a bar, both ends held: 6 (1 - c) / (2 + c), c = cos(k pi / (n + 1)).
 TYPED_TEST(ExactDevice, SolvesPencils) {
-  using Scalar = typename TypeParam::Scalar;
-  std::int64_t const n = 120;
-  Scalar bond(1);
-  if constexpr (is_complex_v<Scalar>) bond = Scalar(0.6, -0.8);
-  auto const M = this->banded(n, 1, [&](std::int64_t i, std::int64_t j) {
-    return i == j ? Scalar(4.0 / 6) : (i < j ? bond : conjugate(bond)) * Scalar(1.0 / 6);
-  });
-  std::vector<double> spectrum;
-  for (std::int64_t k = 1; k <= n; ++k) {
-    double const c =
-        std::cos(static_cast<double>(k) * std::acos(-1.0) / static_cast<double>(n + 1));
-    spectrum.push_back(6 * (1 - c) / (2 + c));
-  }
-  auto const pencil = this->pencil(this->chain(n), &M);
+  auto const M = this->bar_mass(120);
+  auto const spectrum = this->bar_spectrum(120);
+  auto const pencil = this->pencil(this->chain(120), &M);
   for (double const sigma : {0.0, 1.234, 7.7}) {
     auto const report = this->near_by(*pencil, sigma, {.pairs = 9});
     EXPECT_EQ(report.proof, Proof::proved) << report.trouble;
