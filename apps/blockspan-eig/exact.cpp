@@ -99,7 +99,7 @@ void take_exact_pairs(EigResult& result) {
   auto& solver = result.solver;
   solver.status = exact.status;
   solver.path = "exact";
-  solver.path_reason = "factors of A - shift M";
+  solver.path_reason = factors_of_pencil;
   solver.trouble = exact.trouble;
   solver.checkpoint_fault = exact.checkpoint_fault;
   solver.iterations = exact.steps;

@@ -12,6 +12,9 @@
 
 namespace blockspan::apps {
 
+/// Why a run was by factors, where that was asked for.
+inline constexpr char const* factors_of_pencil = "factors of A - shift M";
+
 ExactOptions exact_options(EigCommand const& command);
 
 /// The live line of a step: the shift, what was found, the rest that is expected of an interval.

@@ -31,6 +31,8 @@ Block<Scalar, Exec> solve_exact(Exec const& exec, EigCommand const& command, Mat
     if (exact.kind == ExactRequest::Kind::count) {
       result.count = count_eigenvalues(exec, A, M, exact.from, exact.to, options);
       result.solver.status = result.count->trusted ? Status::converged : Status::not_converged;
+      result.solver.path = "exact";
+      result.solver.path_reason = factors_of_pencil;
       result.solver.trouble = result.count->trouble;
       result.notes = std::move(result.count->notes);
       return X;

@@ -114,6 +114,7 @@ TEST_P(EigExact, CountsWithoutVectors) {
     EXPECT_EQ(found.outcome.status, 0);
     EXPECT_EQ(found.report["exact"]["number"], number) << interval;
     EXPECT_TRUE(found.report["exact"]["trusted"]);
+    EXPECT_EQ(found.report["path"], "exact");
     EXPECT_NE(found.outcome.out.find(") holds " + std::to_string(number) + " eigenvalue"),
               std::string::npos)
         << found.outcome.out;
