@@ -4,6 +4,10 @@
 #include <cmath>
 #include <ostream>
 #include <sstream>
+#include <string>
+#include <utility>
+
+#include <blockspan/solvers/lowest_pairs.hpp>
 
 #include "blockspan-eig/advice.hpp"
 #include "common/files/input_file.hpp"
@@ -94,82 +98,18 @@ std::function<bool(ExactProgress const&)> exact_monitor(ProgressLine& progress) 
   };
 }
 
-void take_exact_pairs(EigResult& result) {
-  auto const& exact = *result.exact;
-  auto& solver = result.solver;
-  solver.status = exact.status;
-  solver.path = "exact";
-  solver.path_reason = factors_of_pencil;
-  solver.trouble = exact.trouble;
-  solver.checkpoint_fault = exact.checkpoint_fault;
-  solver.iterations = exact.steps;
-  solver.eigenvalues = exact.eigenvalues;
-  solver.backward_errors = exact.backward_errors;
-  solver.error_bounds = exact.error_bounds;
-  solver.certain_digits = exact.certain_digits;
-  solver.pair_status = exact.pair_status;
-  solver.relative_residuals.assign(exact.eigenvalues.size(), 0.0);
-  solver.norm_a = exact.norm_k, solver.norm_b = exact.norm_m;
-  solver.orthogonality_loss = exact.orthogonality_loss;
-  solver.seconds.total = exact.seconds.total;
+void take_exact_pairs(EigResult& result, std::string reason) {
+  static_cast<LobpcgReport<double>&>(result.solver) =
+      lobpcg_report_of(*result.exact, std::move(reason));
 }
 
-bool may_take_factors(EigCommand const& command, std::int64_t rows) {
+bool may_take_factors(EigCommand const& command) {
   bool const plain = command.preconditioner_by_default && command.initial.empty() &&
                      command.constraints.empty() && command.checkpoint.empty() &&
                      command.resume.empty() && command.precision == "working";
   bool const asks_smallest =
       command.which == "smallest" && command.criterion != "relative" && !command.certify;
-  // fewer rows, or a larger part of them: LAPACK is as quick
-  bool const sparse = rows > 400 && rows >= 10 * std::int64_t(command.pairs);
-  return command.path == "auto" && plain && asks_smallest && sparse && command.block == 0;
-}
-
-std::string for_factors(EigCommand const& command, double spread) {
-  constexpr int many = 40;
-  constexpr double graded = 1e8, tight = 1e-11;
-  if (command.tolerance <= tight) return "a tolerance of " + formatted("%.0e", command.tolerance);
-  if (command.pairs >= many) return std::to_string(command.pairs) + " pairs";
-  if (spread >= graded)
-    return "the diagonal spans " + formatted("%.0f", std::log10(spread)) + " decades";
-  return "";
-}
-
-std::string cost_of_factors(EigCommand const& command, operators::PencilFactors const& factors,
-                            std::int64_t nonzeros) {
-  // measured on a core: perf/notes/exact.md
-  constexpr double factor_rate = 15e9, solve_rate = 14e9, row = 70e-9, dense_rate = 5e9;
-  constexpr double product_rate = 2e9, steps = 150;
-  auto const n = static_cast<double>(factors.rows()), k = static_cast<double>(command.pairs);
-  auto const entries = static_cast<double>(factors.factor_entries());
-  double const basis = 2 * k + 56, columns = 80 + 3.4 * k;
-  double const by_factors = 2 * factors.flops() / factor_rate +
-                            columns * (row * n + 4 * entries / solve_rate) +
-                            8 * n * basis * basis / dense_rate;
-  double const block = lobpcg_block_size(command.pairs);
-  double const step = 2 * static_cast<double>(nonzeros) * block / product_rate +
-                      2 * n * 9 * block * block / dense_rate;
-  if (!(by_factors <= steps * step)) return "";
-  return "factors of " + grouped(factors.factor_entries()) + " numbers take about " +
-         formatted("%.2g s", by_factors) + ", " + formatted("%.0f", steps) + " steps of LOBPCG " +
-         formatted("%.2g s", steps * step);
-}
-
-bool answers_lowest(EigCommand const& command, ExactReport const& report) {
-  if (report.status == Status::time_limit || report.status == Status::stopped_by_monitor)
-    return true;
-  if (!report.converged() || report.counts.empty() || !report.counts.front().trusted) return false;
-  if (report.proof != Proof::proved && report.proof != Proof::tied) return false;
-  auto const& shift = report.counts.front();
-  auto const& values = report.eigenvalues;
-  auto const below = std::count_if(values.begin(), values.end(),
-                                   [&](double value) { return value < shift.shift; });
-  if (below != shift.count || static_cast<int>(values.size()) != command.pairs) return false;
-  for (std::size_t j = 0; j < values.size(); ++j)
-    if (report.pair_status[j] != Status::zero_eigenvalue &&
-        report.certain_digits[j] < command.digits)
-      return false;
-  return true;
+  return command.path == "auto" && plain && asks_smallest && command.block == 0;
 }
 
 std::string proof_in_words(EigCommand const& command, ExactReport const& report) {

@@ -23,24 +23,12 @@ void show_step(ProgressLine& progress, ExactProgress const& now);
 /// Shows each step, and ends the run where the user does.
 std::function<bool(ExactProgress const&)> exact_monitor(ProgressLine& progress);
 
-/// Makes the pairs of result.exact those of the solver, for the check and the table.
-void take_exact_pairs(EigResult& result);
+/// Makes the pairs of result.exact those of the solver, for the check and the table. reason: why
+/// they were found by factors.
+void take_exact_pairs(EigResult& result, std::string reason = factors_of_pencil);
 
 /// Whether --path auto may find the smallest pairs by factors, as far as the command says.
-bool may_take_factors(EigCommand const& command, std::int64_t rows);
-
-/// What speaks for factors where the smallest pairs are asked for; empty: nothing. spread: the
-/// quotient of the largest and the smallest entry of the diagonal (of M^-1 A).
-std::string for_factors(EigCommand const& command, double spread);
-
-/// What they are expected to take, beside many steps of LOBPCG; empty: more than these. By counted
-/// work, never by a clock.
-std::string cost_of_factors(EigCommand const& command, operators::PencilFactors const& factors,
-                            std::int64_t nonzeros);
-
-/// Whether the pairs nearest the shift are the smallest, with the digits asked for; or a limit has
-/// ended the run.
-bool answers_lowest(EigCommand const& command, ExactReport const& report);
+bool may_take_factors(EigCommand const& command);
 
 /// What the counts say, a sentence each.
 std::string proof_in_words(EigCommand const& command, ExactReport const& report);

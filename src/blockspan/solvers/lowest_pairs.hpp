@@ -1,0 +1,115 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include <blockspan/operators/diagonal.hpp>
+#include <blockspan/solvers/exact.hpp>
+#include <blockspan/solvers/lobpcg.hpp>
+#include <blockspan/support/error.hpp>
+#include <blockspan/support/memory.hpp>
+
+namespace blockspan {
+
+/// What an iteration for the smallest pairs is asked for.
+struct LowestPairs {
+  int pairs = 1;
+  double tolerance = 1e-8;  ///< backward error
+  int digits = 4;           ///< certain ones of every eigenvalue
+};
+
+namespace exact {
+
+/// Whether the problem is large and sparse enough: with fewer rows, or a larger part of them asked
+/// for, LAPACK is as quick.
+bool may_take_factors(LowestPairs const& wanted, std::int64_t rows);
+
+/// What speaks for factors; empty: nothing. spread: the quotient of the largest and the smallest
+/// entry of the diagonal (of M^-1 A).
+std::string reason_for_factors(LowestPairs const& wanted, double spread);
+
+/// What they are expected to take, beside many steps of LOBPCG; empty: more than these. By counted
+/// work, never by a clock.
+std::string cost_of_factors(LowestPairs const& wanted, operators::PencilFactors const& factors,
+                            std::int64_t nonzeros);
+
+/// Whether the pairs nearest the shift are the smallest, with the digits asked for; or a limit has
+/// ended the run.
+bool answers_lowest(LowestPairs const& wanted, ExactReport const& report);
+
+/// The quotient of the largest and the smallest K_ii / M_ii that is not zero.
+template <class Exec, class Matrix>
+double spread_of_diagonal(Exec const& exec, Matrix const& K, Matrix const* M) {
+  auto const on_host = [&](Matrix const& A) {
+    return Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), diagonal(exec, A));
+  };
+  auto const k = on_host(K);
+  std::decay_t<decltype(k)> m;
+  if (M != nullptr) m = on_host(*M);
+  double least = std::numeric_limits<double>::infinity(), most = 0;
+  for (std::size_t i = 0; i < k.extent(0); ++i) {
+    double const quotient = Kokkos::abs(k(i)) / (M != nullptr ? Kokkos::abs(m(i)) : 1);
+    if (!(quotient > 0) || !std::isfinite(quotient)) continue;
+    least = std::min(least, quotient), most = std::max(most, quotient);
+  }
+  return most > 0 ? most / least : 1;
+}
+
+}  // namespace exact
+
+/// The report of an iteration whose pairs were found by factors: path "exact".
+LobpcgReport<double> lobpcg_report_of(ExactReport const& report, std::string reason);
+
+/// Pairs that factors have found, and why these were taken; no report, and perhaps a note: iterate.
+template <class Scalar, class Exec>
+struct LowestByFactors {
+  std::optional<ExactReport> report;
+  Block<Scalar, Exec> X;  ///< n x pairs, as eigenpairs_near leaves it
+  std::string reason, note;
+};
+
+/// Finds the smallest pairs of K x = lambda M x by factors of K, as eigenpairs_near does at zero,
+/// where these are predicted to serve better than LOBPCG: for a tolerance of 1e-11 and less, 40
+/// pairs and more, or a diagonal that spans eight decades, if factors and solves are less work than
+/// 150 steps. K, M: as there, M null for the identity. options: limits, monitor and place of the
+/// factors. No report also where eigenvalues lie below zero, digits are missing, or an Error says
+/// that there are no factors. Link Blockspan::direct.
+template <class Exec, class Matrix>
+LowestByFactors<sparse::scalar_t<Matrix>, Exec> lowest_pairs_by_factors(
+    Exec const& exec, Matrix const& K, std::type_identity_t<Matrix> const* M,
+    LowestPairs const& wanted, ExactOptions options) {
+  using Scalar = sparse::scalar_t<Matrix>;
+  LowestByFactors<Scalar, Exec> found;
+  if (!exact::may_take_factors(wanted, K.numRows())) return found;
+  found.reason = exact::reason_for_factors(wanted, exact::spread_of_diagonal(exec, K, M));
+  if (found.reason.empty()) return found;
+  try {
+    options.pairs = wanted.pairs;
+    options.tolerance = std::min(wanted.tolerance, 1e-11);
+    exact::Problem<Exec, Matrix> const problem(exec, K, M, options);
+    std::string const cost = exact::cost_of_factors(wanted, *problem.factors, K.nnz());
+    if (cost.empty()) return found;
+    found.X = allocate_zeros<Block<Scalar, Exec>>(exec, "Blockspan::eigenvectors", K.numRows(),
+                                                  wanted.pairs);
+    auto report = exact::near<Scalar, Exec>(exec, *problem.K, problem.mass(), *problem.factors, 0,
+                                            found.X, options);
+    problem.describe(report);
+    found.reason += "; " + cost;
+    if (exact::answers_lowest(wanted, report))
+      found.report = std::move(report);
+    else
+      found.note = "factors did not answer for the smallest pairs: iterated";
+  } catch (Error const& error) {
+    found.note = std::string("not by factors: ") + error.what();
+  }
+  return found;
+}
+
+}  // namespace blockspan
