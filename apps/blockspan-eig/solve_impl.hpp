@@ -106,7 +106,7 @@ EigProblem<Scalar, Exec> load(Exec const& exec, EigCommand const& command,
 template <class Scalar, class Exec>
 struct EigSetup {
   Product<Scalar, Exec> product, mass;
-  PreconditionerChoice choice;
+  PreconditionerInput<Scalar, Exec> input;
   Preconditioner<Scalar, Exec> T;
   LobpcgOptions<Scalar, Exec> options;
   Block<Scalar, Exec> X;  ///< what is found
@@ -122,10 +122,9 @@ EigSetup<Scalar, Exec> set_up(Exec const& exec, EigCommand const& command,
   auto& options = setup.options;
   setup.product = make_product<Scalar>(exec, A, command.machine.spmm, block);
   if (M) setup.mass = make_product<Scalar>(exec, M, command.machine.spmm, block);
-  setup.choice = command.preconditioner_choice;
-  setup.choice.columns = block;
-  setup.T = make_preconditioner<Scalar>(exec, setup.choice, A, *setup.product.op, Definiteness::any,
-                                        M.get());
+  setup.input = preconditioner_input<Scalar, Exec>(exec, SolveKind::eigenpairs, A,
+                                                   *setup.product.op, block, M.get());
+  setup.T = make_preconditioner(setup.input, command.preconditioner_choice);
   options = solver_options<Scalar, Exec>(command);
   Communicator const ranks = problem.rows.space.communicator();
   ranks.run_agreed([&] {
@@ -150,16 +149,17 @@ template <class Scalar, class Exec>
 LobpcgMixedReport<double> run(Exec const& exec, EigCommand const& command,
                               EigProblem<Scalar, Exec> const& problem,
                               EigSetup<Scalar, Exec> const& setup) {
-  auto const& [product, mass, choice, T, options, X] = setup;
+  auto const& [product, mass, input, T, options, X] = setup;
   auto const &a = *product.op, *const b = mass.op.get();
   if constexpr (has_single_precision<Scalar>)
     if (command.precision == "mixed") {
       using Single = SingleProduct<Scalar, Exec>;
-      Single const A(exec, *problem.A, choice.columns);
+      Single const A(exec, *problem.A, input.columns);
       std::optional<Single> M;
-      if (problem.M) M.emplace(exec, *problem.M, choice.columns);
-      auto const t = make_preconditioner<single_t<Scalar>>(exec, command.preconditioner_choice, A.A,
-                                                           A.op, Definiteness::any);
+      if (problem.M) M.emplace(exec, *problem.M, input.columns);
+      auto const single_input = preconditioner_input<single_t<Scalar>, Exec>(
+          exec, SolveKind::eigenpairs, A.A, A.op, input.columns);
+      auto const t = make_preconditioner(single_input, command.preconditioner_choice);
       LobpcgSingleOperators<Scalar, Exec> const single{A.op, M ? &M->op : nullptr, t.op.get(),
                                                        A.factor / (M ? M->factor : 1)};
       return b ? lobpcg_mixed(exec, single, a, *b, X, options)
@@ -175,8 +175,7 @@ void iterate(Exec const& exec, EigCommand const& command, EigProblem<Scalar, Exe
   auto& T = setup.T;
   auto& options = setup.options;
   Communicator const ranks = problem.rows.space.communicator();
-  auto late =
-      change_over_of(T, *problem.A, Definiteness::any, setup.choice.columns, command.tolerance);
+  auto late = change_over_of(setup.input, T, command.tolerance);
   options.monitor = [&](LobpcgProgress<double> const& now) {
     bool const goes_on = observer(now);
     auto const& errors = now.backward_errors;
@@ -187,8 +186,7 @@ void iterate(Exec const& exec, EigCommand const& command, EigProblem<Scalar, Exe
   lap();
   if (ranks.any(late.late()) && result.solver.status == Status::stopped_by_monitor &&
       !ranks.any(InterruptGuard::interrupted())) {
-    switch_late(exec, setup.choice, problem.A, result.solver.iterations, late, Definiteness::any, T,
-                problem.M.get());
+    switch_late(setup.input, command.preconditioner_choice, late, result.solver.iterations, T);
     double const changing = lap();
     auto const before = std::move(result.solver);
     result.seconds.setup += changing;
@@ -301,7 +299,7 @@ EigResult solve(Exec const& exec, EigCommand const& command, ProgressLine& progr
   result.seconds.output = lap();
 
   result.mass_nonzeros = problem.M ? problem.M->nonzeros() : 0;
-  result.block = setup.choice.columns;
+  result.block = setup.input.columns;
   describe_run(exec, *problem.A, setup.product, setup.T, result.block, command.machine.partition,
                result);
   judge(result, command, observer);

@@ -220,8 +220,9 @@ std::shared_ptr<CorrectionSolver<Scalar, Exec> const> make_inner_solver(
         Setup(Exec const& exec, SolveCommand const& command,
               DistributedMatrix<Scalar, Exec> const& A, int columns)
             : a(exec, A, columns),
-              m(make_preconditioner<single_t<Scalar>>(exec, command.preconditioner_choice, a.A,
-                                                      a.op, Definiteness::positive)),
+              m(make_preconditioner(preconditioner_input<single_t<Scalar>, Exec>(
+                                        exec, SolveKind::system, a.A, a.op, columns),
+                                    command.preconditioner_choice)),
               solver(a.op, m.op.get(), a.factor) {}
       };
       auto const setup = std::make_shared<Setup>(exec, command, A, columns);
@@ -234,7 +235,7 @@ std::shared_ptr<CorrectionSolver<Scalar, Exec> const> make_inner_solver(
 template <class Scalar, class Exec>
 struct SolveSetup {
   Product<Scalar, Exec> product;
-  PreconditionerChoice choice;
+  PreconditionerInput<Scalar, Exec> input;
   Preconditioner<Scalar, Exec> M;
   std::shared_ptr<CorrectionSolver<Scalar, Exec> const> inner;
   CgOptions<Scalar, Exec> options;
@@ -246,10 +247,9 @@ SolveSetup<Scalar, Exec> set_up(Exec const& exec, SolveCommand const& command,
   SolveSetup<Scalar, Exec> setup;
   int const columns = static_cast<int>(system.columns());
   setup.product = make_product<Scalar>(exec, system.A, command.machine.spmm, columns);
-  setup.choice = command.preconditioner_choice;
-  setup.choice.columns = columns;
-  setup.M = make_preconditioner<Scalar>(exec, setup.choice, system.A, *setup.product.op,
-                                        Definiteness::positive);
+  setup.input = preconditioner_input<Scalar, Exec>(exec, SolveKind::system, system.A,
+                                                   *setup.product.op, columns);
+  setup.M = make_preconditioner(setup.input, command.preconditioner_choice);
   setup.inner = make_inner_solver(exec, command, *system.A, columns);
   setup.options = solver_options<Scalar, Exec>(command);
   setup.options.preconditioner = setup.M.op.get();
@@ -268,8 +268,7 @@ void iterate(Exec const& exec, SolveCommand const& command, ProgressLine& progre
   auto& M = setup.M;
   auto& options = setup.options;
   Communicator const ranks = system.rows.space.communicator();
-  auto late =
-      change_over_of(M, *system.A, Definiteness::positive, setup.choice.columns, command.tolerance);
+  auto late = change_over_of(setup.input, M, command.tolerance);
   options.monitor = [&](CgProgress<double> const& now) {
     progress.iteration(now.iteration, now.converged, now.residuals, command.tolerance);
     auto const group = std::span(now.residuals).subspan(now.first_column, now.group_columns);
@@ -289,8 +288,7 @@ void iterate(Exec const& exec, SolveCommand const& command, ProgressLine& progre
     lap();
   };
   while (ranks.any(late.late()) && !ranks.any(InterruptGuard::interrupted())) {
-    switch_late(exec, setup.choice, system.A, result.solver.iterations, late,
-                Definiteness::positive, M);
+    switch_late(setup.input, command.preconditioner_choice, late, result.solver.iterations, M);
     go_on();
   }
   if (blames_preconditioner(result.solver) && M.mend && M.mend(M)) go_on();
@@ -351,7 +349,7 @@ SolveResult solve(Exec const& exec, SolveCommand const& command, ProgressLine& p
   }
   result.seconds.output = lap();
 
-  result.columns = setup.choice.columns;
+  result.columns = setup.input.columns;
   describe_run(exec, *system.A, setup.product, setup.M, result.columns, command.machine.partition,
                result);
   detail::note_scale(result, system.exponent);

@@ -151,13 +151,13 @@ Answer linear_systems(SolverProblem& problem, std::string const& method, Op cons
   return answer;
 }
 
-apps::Preconditioner<double, Exec> hierarchy_of(SolverProblem const& problem, int columns) {
+Preconditioner<double, Exec> hierarchy_of(SolverProblem const& problem, int columns) {
   MultigridOptions<double, Exec> options;
   options.coordinates = problem.coordinates;
   options.columns = columns;
   auto M = std::make_unique<Multigrid<double, Exec>>(problem.exec, problem.A, options);
   require(M->report().usable(), "multigrid", M->report().message);
-  return {std::move(M), {}};
+  return {.op = std::move(M)};
 }
 
 }  // namespace
@@ -195,8 +195,10 @@ Answer solve_by_own(SolverProblem& problem, OwnSolver const& solver, int solves,
   auto const choice = apps::parse_preconditioner(solver.preconditioner, chebyshev_ratio);
   bool const levels = choice.kind == apps::PreconditionerChoice::Kind::multigrid;
   auto const made = levels ? hierarchy_of(problem, static_cast<int>(width))
-                           : apps::make_preconditioner(problem.exec, choice, A, *product.op,
-                                                       apps::Definiteness::any);
+                           : apps::make_preconditioner(apps::preconditioner_input<double, Exec>(
+                                                           problem.exec, SolveKind::eigenpairs, A,
+                                                           *product.op, static_cast<int>(width)),
+                                                       choice);
   // a substitute must not have the name of what it replaces
   require(made.notes.empty(), solver.id, made.notes.empty() ? "" : made.notes.front());
   problem.exec.fence("Blockspan::perf::setup");

@@ -1,69 +1,27 @@
 #pragma once
 
-#include <functional>
+#include <exception>
 #include <memory>
 #include <string>
 #include <utility>
-#include <vector>
 
-#include "common/problem/preconditioner_levels.hpp"
-#include "common/problem/preconditioner_parts.hpp"
+#include <blockspan/distributed/preconditioner.hpp>
+#include <blockspan/multigrid/exchange.hpp>
+#include <blockspan/support/error.hpp>
+#include <blockspan/support/out_of_memory.hpp>
+
+#include "common/files/words.hpp"
+#include "common/machine/components.hpp"
+#include "common/problem/preconditioner_choice.hpp"
+#include "common/ranks/spread_rows.hpp"
 
 namespace blockspan::apps {
 
 namespace detail {
 
-inline SolveKind kind_of(Definiteness definiteness) {
-  return definiteness == Definiteness::positive ? SolveKind::system : SolveKind::eigenpairs;
-}
-
-/// What `automatic` starts with: Jacobi for systems and for what has few rows or a polynomial does
-/// not suit, else Chebyshev's, eight products of which cost little beside the vectors of an
-/// eigensolver.
-template <class Scalar, class Exec>
-Preconditioner<Scalar, Exec> make_automatic(Exec const& exec,
-                                            DistributedMatrix<Scalar, Exec> const& A,
-                                            LinearOperator<Scalar, Exec> const& product,
-                                            Definiteness definiteness) {
-  auto result = make_jacobi<Scalar>(exec, A, definiteness);
-  result.automatic = true;
-  if (kind_of(definiteness) == SolveKind::system ||
-      A.partition().global_rows() < automatic_least_rows)
-    return result;
-  auto const setup = chebyshev_setup_of(exec, A, product, automatic_polynomial(), definiteness);
-  result.automatic = setup.usable();
-  if (setup.usable())
-    result.op = std::make_unique<ChebyshevPreconditioner<Scalar, Exec>>(
-        chebyshev(product, setup, automatic_polynomial()));
-  return result;
-}
-
-/// Factors on one rank, where they are linked and have less work than the plain method's iterations
-/// that are left (infinite: whatever they cost); no op, and the reason among the notes, else.
-template <class Scalar, class Exec>
-Preconditioner<Scalar, Exec> make_late_factors(Exec const& exec,
-                                               DistributedMatrix<Scalar, Exec> const& A,
-                                               DistributedMatrix<Scalar, Exec> const* mass,
-                                               Definiteness definiteness, int columns,
-                                               double left) {
-  if constexpr (has_direct) {
-    if (!on_one_rank(A)) return {};
-    auto const kind = kind_of(definiteness);
-    DirectOptions const options{
-        .use = kind == SolveKind::system ? DirectUse::definite : DirectUse::preconditioner,
-        .memory_limit =
-            factors_worth(kind, A.partition().global_rows(), A.nonzeros(), columns, left)};
-    try {
-      auto T = std::make_unique<DirectSolver<Scalar, Exec>>(
-          direct(exec, A.whole(), options, mass ? &mass->whole() : nullptr));
-      auto notes = T->report().notes();
-      return {std::move(T), std::move(notes)};
-    } catch (Error const& error) {
-      return {nullptr, {without_cpp_names(error.what())}};
-    }
-  }
-  return {};
-}
+struct LinkedHere {
+  static constexpr bool direct = has_direct, gauss_seidel = has_kokkos_kernels;
+};
 
 /// Throws Error, on all ranks, for what several of them do not have.
 template <class Scalar>
@@ -80,72 +38,105 @@ void require_on_ranks(PreconditionerChoice const& choice) {
           "levels made elsewhere (--hierarchy) are taken on one rank only");
 }
 
+/// Of the files and figures that the user names. Throws Error where they do not fit.
+template <class Scalar, class Exec>
+MultigridOptions<Scalar, Exec> multigrid_options(PreconditionerInput<Scalar, Exec> const& in,
+                                                 MultigridInputs const& inputs) {
+  auto const& A = *in.A;
+  MultigridOptions<Scalar, Exec> options;
+  options.near_null =
+      load_rows<Scalar>(in.exec, SpreadRows{A.row_space(), nullptr}, inputs.near_null);
+  options.coordinates = load_nodes<real_t<Scalar>>(
+      in.exec, A.partition(), A.row_space().communicator(), inputs.coordinates);
+  options.block_size = inputs.block_size;
+  options.adaptive = inputs.adaptive;
+  if (!inputs.hierarchy.empty())
+    options.prolongators = read_prolongators<Scalar>(in.exec, inputs.hierarchy);
+  options.columns = in.columns;
+  if (A.partition().ranks() == 1) options.validate(A.local_rows());
+  return options;
+}
+
+/// Whether Jacobi serves an eigensolver in place of what could not be made of this matrix.
+template <class Scalar, class Exec>
+bool jacobi_serves(PreconditionerInput<Scalar, Exec> const& in, PreconditionerChoice const& choice,
+                   Error const& error) {
+  using Kind = PreconditionerChoice::Kind;
+  if (in.kind == SolveKind::system || in.A->partition().ranks() > 1) return false;
+  if (choice.kind == Kind::direct) return dynamic_cast<OutOfMemory const*>(&error) == nullptr;
+  return choice.kind == Kind::gauss_seidel || choice.kind == Kind::multigrid;
+}
+
+/// Notes as the user of a program reads them, and of new levels what is to be said of --hierarchy.
+template <class Scalar, class Exec>
+void finish(PreconditionerInput<Scalar, Exec> const& in, PreconditionerChoice const& choice,
+            bool had_levels, Preconditioner<Scalar, Exec>& M) {
+  for (auto& note : M.notes) note = without_cpp_names(std::move(note));
+  if (!M.levels || had_levels) return;
+  M.levels->message = without_cpp_names(M.levels->message);
+  auto const* const levels = dynamic_cast<Multigrid<Scalar, Exec> const*>(M.op.get());
+  if (levels == nullptr || choice.inputs.hierarchy.empty()) return;
+  auto const found = hierarchy_differences(in.exec, choice.inputs.hierarchy, *levels);
+  M.notes.insert(M.notes.end(), found.begin(), found.end());
+}
+
 }  // namespace detail
 
-/// What watches a solve with M, made of A, for the moment to change over to another.
+/// product: A as an operator, which chebyshev keeps by reference; mass: of an eigenproblem, null
+/// for the identity. Both outlive what is made.
 template <class Scalar, class Exec>
-ChangeOver change_over_of(Preconditioner<Scalar, Exec> const& M,
-                          DistributedMatrix<Scalar, Exec> const& A, Definiteness definiteness,
-                          int columns, double tolerance) {
-  if (!M.automatic) return {};
-  std::function<GraphShape()> shape;
-  if constexpr (support::runs_on_host_v<Exec>)
-    if (detail::on_one_rank(A)) shape = [whole = A.whole()] { return graph_shape(whole); };
-  return {detail::kind_of(definiteness),
-          A.partition().global_rows(),
-          columns,
-          tolerance,
-          detail::on_one_rank(A),
-          std::move(shape)};
-}
-
-/// Replaces M, or leaves it, as `late` decides. A: the matrix of M. All ranks together. Waits for
-/// the instance.
-template <class Scalar, class Exec>
-void switch_late(Exec const& exec, PreconditionerChoice const& choice,
-                 std::shared_ptr<DistributedMatrix<Scalar, Exec> const> const& A, int iterations,
-                 ChangeOver& late, Definiteness definiteness, Preconditioner<Scalar, Exec>& M,
-                 DistributedMatrix<Scalar, Exec> const* mass = nullptr) {
-  auto const factors = [&](double left) {
-    return detail::make_late_factors<Scalar>(exec, *A, mass, definiteness, choice.columns, left);
-  };
-  late.take(
-      iterations, M, [&] { return detail::make_late_levels<Scalar>(exec, A, choice); }, factors,
-      [&] { return detail::make_inverse<Scalar>(exec, A, choice, definiteness); });
-}
-
-/// The preconditioner of A. product: A as an operator, which chebyshev keeps by reference; mass: of
-/// an eigenproblem, null for the identity, by which direct shifts. All ranks together; those that
-/// couple nothing across ranks are made of the rows that each has. Throws Error where A is not as
-/// definite as it must be, and for what several ranks do not have. Waits for the instance.
-template <class Scalar, class Exec>
-Preconditioner<Scalar, Exec> make_preconditioner(
-    Exec const& exec, PreconditionerChoice const& choice,
+PreconditionerInput<Scalar, Exec> preconditioner_input(
+    Exec const& exec, SolveKind kind,
     std::shared_ptr<DistributedMatrix<Scalar, Exec> const> const& A,
-    LinearOperator<Scalar, Exec> const& product, Definiteness definiteness,
+    LinearOperator<Scalar, Exec> const& product, int columns,
     DistributedMatrix<Scalar, Exec> const* mass = nullptr) {
-  if (!detail::on_one_rank(*A))
-    detail::ranks_of_rows(*A).run_agreed([&] { detail::require_on_ranks<Scalar>(choice); });
-  switch (choice.kind) {
-    case PreconditionerChoice::Kind::none:
-      break;
-    case PreconditionerChoice::Kind::jacobi:
-      return detail::make_jacobi<Scalar>(exec, *A, definiteness);
-    case PreconditionerChoice::Kind::block_jacobi:
-      return detail::make_block_jacobi<Scalar>(exec, *A, choice.block_size, definiteness);
-    case PreconditionerChoice::Kind::chebyshev:
-      return detail::make_chebyshev<Scalar>(
-          exec, *A, product, {.degree = choice.degree, .ratio = choice.ratio}, definiteness);
-    case PreconditionerChoice::Kind::gauss_seidel:
-      return detail::make_gauss_seidel<Scalar>(exec, *A, definiteness);
-    case PreconditionerChoice::Kind::direct:
-      return detail::make_direct<Scalar>(exec, *A, mass, definiteness);
-    case PreconditionerChoice::Kind::multigrid:
-      return detail::make_multigrid<Scalar>(exec, A, choice, definiteness);
-    case PreconditionerChoice::Kind::automatic:
-      return detail::make_automatic<Scalar>(exec, *A, product, definiteness);
+  bool const alone = A->partition().ranks() == 1;
+  return {.exec = exec,
+          .A = A,
+          .product = &product,
+          .kind = kind,
+          .mass = mass && alone ? &mass->whole() : nullptr,
+          .columns = columns,
+          .where = "--preconditioner"};
+}
+
+/// What the choice says, or Jacobi, with a note, where A does not suit. All ranks together; those
+/// that couple nothing across ranks are made of the rows that each has. Throws Error as
+/// blockspan::make_preconditioner does for systems, and for what several ranks do not have. Waits
+/// for the instance.
+template <class Scalar, class Exec>
+Preconditioner<Scalar, Exec> make_preconditioner(PreconditionerInput<Scalar, Exec> const& in,
+                                                 PreconditionerChoice const& choice) {
+  if (auto const ranks = in.A->row_space().communicator(); ranks.size() > 1)
+    ranks.run_agreed([&] { detail::require_on_ranks<Scalar>(choice); });
+  MultigridOptions<Scalar, Exec> levels;
+  if (choice.kind == PreconditionerKind::multigrid)
+    levels = detail::multigrid_options(in, choice.inputs);
+  Preconditioner<Scalar, Exec> made;
+  try {
+    made = blockspan::make_preconditioner<detail::LinkedHere>(in, choice, levels);
+  } catch (Error const& error) {
+    if (!detail::jacobi_serves(in, choice, error)) throw;
+    made.fault = error.what();
   }
-  return {};
+  if (!made.fault.empty()) {
+    auto const reason = without_cpp_names(made.fault);
+    made = blockspan::make_preconditioner<detail::LinkedHere>(
+        in, {PreconditionerKind::jacobi, "jacobi"});
+    made.notes.push_back("jacobi instead of " + choice.name + ": " + reason);
+  }
+  detail::finish(in, choice, false, made);
+  return made;
+}
+
+/// Replaces M, or leaves it, as `late` decides. All ranks together. Waits for the instance.
+template <class Scalar, class Exec>
+void switch_late(PreconditionerInput<Scalar, Exec> const& in, PreconditionerChoice const& choice,
+                 ChangeOver& late, int iterations, Preconditioner<Scalar, Exec>& M) {
+  bool const had_levels = M.levels.has_value();
+  change_over<detail::LinkedHere>(in, late, iterations, M,
+                                  [&] { return detail::multigrid_options(in, choice.inputs); });
+  detail::finish(in, choice, had_levels, M);
 }
 
 }  // namespace blockspan::apps

@@ -30,7 +30,6 @@ struct PreconditionerChoice : PreconditionerWords {
   using Kind = PreconditionerKind;
   std::string asked;  ///< as given
   MultigridInputs inputs;
-  int columns = 8;  ///< of the blocks expected
 };
 
 /// What preconditioner_forms mean, for --help.

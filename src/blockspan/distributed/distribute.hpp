@@ -89,12 +89,7 @@ std::shared_ptr<DistributedMatrix<sparse::scalar_t<Matrix>, Exec> const> distrib
             like ? like->global_rows() : 0, " rows for a matrix of ", A.numRows());
   });
   if constexpr (std::is_same_v<Matrix, CrsMatrix<Scalar, Exec>>)
-    if (ranks.size() == 1) {
-      std::int64_t const n = A.numRows();
-      RowPartition const all({0, n}, unit_of_cuts(n, blocks::chunk_rows<Exec>(n), 1));
-      return std::make_shared<DistributedMatrix<Scalar, Exec> const>(exec, ranks,
-                                                                     like ? *like : all, A);
-    }
+    if (ranks.size() == 1) return on_one_rank(exec, A, ranks, like);
   auto const offsets = Kokkos::create_mirror_view_and_copy(Host(), A.graph.row_map);
   auto const entries = Kokkos::create_mirror_view_and_copy(Host(), A.graph.entries);
   auto const values = Kokkos::create_mirror_view_and_copy(Host(), A.values);

@@ -147,6 +147,8 @@ struct MultigridReport {
   bool strong() const { return status == MultigridStatus::good || status == MultigridStatus::fair; }
   /// The levels, a line each under a heading.
   std::string table() const;
+  /// Status and message, and that table.
+  std::string describe() const;
 };
 
 }  // namespace blockspan

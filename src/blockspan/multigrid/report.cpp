@@ -61,4 +61,8 @@ std::string MultigridReport::table() const {
   return out.str();
 }
 
+std::string MultigridReport::describe() const {
+  return std::string(to_string(status)) + (message.empty() ? "" : ": " + message) + "\n" + table();
+}
+
 }  // namespace blockspan

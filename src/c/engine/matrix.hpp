@@ -22,8 +22,7 @@ namespace blockspan::capi {
 /// What a preconditioner is made of.
 template <class Scalar, class Exec>
 struct MatrixSource {
-  CrsMatrix<Scalar, Exec> own;  ///< of one process the whole matrix, else the diagonal block
-  std::shared_ptr<DistributedMatrix<Scalar, Exec>> spread;  ///< null: of one process
+  std::shared_ptr<DistributedMatrix<Scalar, Exec> const> rows;
   std::shared_ptr<LinearOperator<Scalar, Exec> const> product;
 };
 
@@ -139,7 +138,7 @@ class WholeMatrix final : public AnyMatrix<Scalar, Exec> {
   CrsMatrix<Scalar, Exec> const& matrix() const { return matrix_; }
   MatrixSource<Scalar, Exec> source() const override {
     this->library();  // square
-    return {matrix_, nullptr, product_};
+    return {on_one_rank(this->exec(), matrix_), product_};
   }
 
   std::string describe() const override {
@@ -207,7 +206,7 @@ class SpreadMatrix final : public AnyMatrix<Scalar, Exec> {
     make_product();
   }
 
-  MatrixSource<Scalar, Exec> source() const override { return {own_, spread_, product_}; }
+  MatrixSource<Scalar, Exec> source() const override { return {spread_, product_}; }
   std::string describe() const override {
     return "matrix of " + std::to_string(partition_.global_rows()) + " rows, " +
            std::to_string(spread_->nonzeros()) + " entries on " +

@@ -1,24 +1,11 @@
 #pragma once
 
-#include <cmath>
-#include <functional>
+#include <cstdint>
 #include <memory>
 #include <string>
-#include <type_traits>
 #include <utility>
 
-#include <blockspan/distributed/distributed_multigrid.hpp>
-#include <blockspan/multigrid/multigrid.hpp>
-#include <blockspan/multigrid/preconditioner_words.hpp>
-#include <blockspan/operators/block_jacobi.hpp>
-#include <blockspan/operators/chebyshev.hpp>
-#include <blockspan/operators/jacobi.hpp>
-#if defined(BLOCKSPAN_HAS_DIRECT)
-#include <blockspan/operators/direct.hpp>
-#endif
-#if defined(BLOCKSPAN_HAS_KOKKOS_KERNELS)
-#include <blockspan/operators/gauss_seidel.hpp>
-#endif
+#include <blockspan/distributed/preconditioner.hpp>
 
 #include "../errors.hpp"
 #include "matrix.hpp"
@@ -41,13 +28,12 @@ class WordsPreconditioner final : public Linear<Scalar, Exec> {
         options_(options),
         matrix_(std::static_pointer_cast<Matrix>(matrix)),
         mass_(mass) {
-    auto const source = matrix_->source();
-    std::int64_t const rows = source.product->rows();
+    std::int64_t const rows = matrix_->library().rows();
     near_null_ = copy_of<Scalar>(this->exec(), where, "near_null", options.near_null, rows);
     take_coordinates(options.coordinates);
     options_.near_null = options_.coordinates = nullptr;
     matrix_->beside(where, "mass", mass.get());
-    require(options.columns >= 1, where, "columns is ", options.columns);
+    require_options();
     make();
   }
 
@@ -56,108 +42,76 @@ class WordsPreconditioner final : public Linear<Scalar, Exec> {
   }
 
   void refresh(void const*) override {
-    if (refresh_)
-      refresh_();
-    else
-      make();
+    if (!made_.refresh) return make();
+    made_.refresh(made_, matrix_->source().rows);
+    take_notes();
   }
 
  private:
   using Kind = PreconditionerKind;
   using Real = real_t<Scalar>;
 
-  bool for_systems() const { return options_.purpose == BLOCKSPAN_FOR_SYSTEMS; }
-
   void take_coordinates(blockspan_block const* block) {
     if (block == nullptr || block->columns == 0) return;
     coordinates_ = copy_of<Real>(this->exec(), where, "coordinates", block, block->rows);
   }
 
-  void make() {
+  /// Throws Error where this build has not what the words ask for, or ranks have not.
+  void require_served(std::int64_t ranks) const {
+    std::string const place = std::string(where) + ": ";
+    if (words_.kind == Kind::automatic)
+      not_built(place +
+                "'automatic' changes over in the midst of a solve, which only the programs "
+                "do: name one");
+    if (words_.kind == Kind::direct && !LinkedComponents::direct)
+      not_built(place +
+                "the library was built without direct (apt-get install libmumps-seq-dev, then "
+                "-DBlockspan_ENABLE_DIRECT=ON)");
+    if (words_.kind == Kind::gauss_seidel && !LinkedComponents::gauss_seidel)
+      not_built(place +
+                "the library was built without gauss-seidel "
+                "(-DBlockspan_ENABLE_KOKKOS_KERNELS=ON)");
+    bool const on_one = words_.kind == Kind::direct || words_.kind == Kind::gauss_seidel;
+    require(!on_one || ranks == 1, where, words_.name, " is of one process, not of ranks");
+    if (words_.kind == Kind::multigrid && ranks > 1 && sizeof(Real) < sizeof(double))
+      not_built(place + "multigrid on ranks is in double precision only");
+  }
+
+  void require_options() const {
     require(
         options_.purpose == BLOCKSPAN_FOR_SYSTEMS || options_.purpose == BLOCKSPAN_FOR_EIGENPAIRS,
         where, "purpose is ", options_.purpose, ", not 0 or 1");
+    require(options_.columns >= 1, where, "columns is ", options_.columns);
     bool const levels = words_.kind == Kind::multigrid;
     require(levels || (options_.block_size == 0 && options_.adaptive == 0 &&
                        near_null_.extent(1) == 0 && coordinates_.extent(1) == 0),
             where, "near_null, coordinates, block_size and adaptive go with multigrid, not with ",
             words_.name);
-    notes_.clear();
+  }
+
+  void make() {
     auto const source = matrix_->source();
-    switch (words_.kind) {
-      case Kind::jacobi:
-        return make_jacobi(source);
-      case Kind::block_jacobi:
-        return make_block_jacobi(source);
-      case Kind::chebyshev:
-        return make_chebyshev(source);
-      case Kind::multigrid:
-        return source.spread ? make_multigrid_on_ranks(source) : make_multigrid(source);
-      case Kind::direct:
-        return make_direct(source);
-      case Kind::gauss_seidel:
-        return make_gauss_seidel(source);
-      default:
-        not_built(std::string(where) + ": '" + words_.name +
-                  "' changes over in the midst of a solve, which only the programs do: name one");
-    }
-  }
-
-  /// f() where one process or all ranks make something of their own rows.
-  template <class Function>
-  auto on_each(Function const& f) const {
-    auto const& ranks = this->context().ranks;
-    return ranks ? ranks->run_agreed(f) : f();
-  }
-
-  CrsMatrix<Scalar, Exec> own_rows(MatrixSource<Scalar, Exec> const& source) const {
-    return source.spread ? source.spread->diagonal_block(this->exec()) : source.own;
-  }
-
-  void require_diagonal(MatrixSource<Scalar, Exec> const& source) const {
-    if (!for_systems()) return;
-    on_each([&] {
-      auto const d = source.product->entries().diagonal(this->exec());
-      for (std::size_t i = 0; i < d.size(); ++i)
-        require(d[i] >= 0 && std::isfinite(d[i]), where, "the diagonal entry of row ", i,
-                " (from 0, of this process) is ", d[i], ", so the matrix is not positive definite");
-    });
-  }
-
-  auto jacobi_factors(MatrixSource<Scalar, Exec> const& source) const {
-    return on_each([&] { return jacobi(this->exec(), own_rows(source)).factors(); });
-  }
-
-  void make_jacobi(MatrixSource<Scalar, Exec> const& source) {
-    require_diagonal(source);
-    this->set_library(std::make_shared<JacobiPreconditioner<Scalar, Exec>>(jacobi_factors(source)));
-  }
-
-  void make_block_jacobi(MatrixSource<Scalar, Exec> const& source) {
-    auto made = on_each([&] {
-      return std::make_shared<BlockJacobiPreconditioner<Scalar, Exec>>(
-          this->exec(), own_rows(source), BlockJacobiOptions{words_.block_size, !for_systems()});
-    });
-    if (made->indefinite_blocks() > 0)
-      notes_ = std::to_string(made->indefinite_blocks()) +
-               " blocks are not positive definite; their modulus is used instead";
-    this->set_library(std::move(made));
-  }
-
-  void make_chebyshev(MatrixSource<Scalar, Exec> const& source) {
+    require_served(source.rows->partition().ranks());
     product_ = source.product;  // kept by reference
-    ChebyshevOptions const options{.degree = words_.degree,
-                                   .ratio = words_.ratio > 0 ? words_.ratio
-                                            : for_systems()  ? 10
-                                                             : 30};
-    require_diagonal(source);
-    auto const setup =
-        source.spread ? chebyshev_setup<Scalar, Exec>(this->exec(), *product_,
-                                                      jacobi_factors(source), options)
-                      : chebyshev_setup<Scalar, Exec>(this->exec(), *product_, source.own, options);
-    require(setup.usable(), where, setup.fault);
-    this->set_library(std::make_shared<ChebyshevPreconditioner<Scalar, Exec>>(
-        chebyshev(*product_, setup, options)));
+    bool const systems = options_.purpose == BLOCKSPAN_FOR_SYSTEMS;
+    if (!(words_.ratio > 0)) words_.ratio = systems ? 10 : 30;
+    PreconditionerInput<Scalar, Exec> in{
+        .exec = this->exec(),
+        .A = source.rows,
+        .product = product_.get(),
+        .kind = systems ? SolveKind::system : SolveKind::eigenpairs,
+        .columns = options_.columns,
+        .where = where,
+        .first_row = 0};
+    std::shared_ptr<DistributedMatrix<Scalar, Exec> const> mass;
+    if (mass_ && words_.kind == Kind::direct) {
+      mass = std::static_pointer_cast<Matrix>(mass_)->source().rows;
+      in.mass = &mass->whole();
+    }
+    made_ = make_preconditioner(in, words_, level_options());
+    require(made_.op != nullptr, where, made_.fault);
+    take_notes();
+    this->set_library(std::move(made_.op));
   }
 
   MultigridOptions<Scalar, Exec> level_options() const {
@@ -166,70 +120,17 @@ class WordsPreconditioner final : public Linear<Scalar, Exec> {
     o.coordinates = coordinates_;
     o.block_size = options_.block_size;
     o.adaptive = options_.adaptive;
-    o.degree = words_.degree;
-    o.columns = options_.columns;
     return o;
   }
 
-  void take_report(MultigridReport const& report) {
-    require(report.usable(), where, report.message);
-    notes_ = std::string(to_string(report.status)) +
-             (report.message.empty() ? "" : ": " + report.message) + "\n" + report.table();
-  }
-
-  void make_multigrid(MatrixSource<Scalar, Exec> const& source) {
-    auto made =
-        std::make_shared<Multigrid<Scalar, Exec>>(this->exec(), source.own, level_options());
-    take_report(made->report());
-    refresh_ = [this, made] {
-      made->refresh(this->exec(), matrix_->source().own);
-      take_report(made->report());
-    };
-    this->set_library(std::move(made));
-  }
-
-  void make_multigrid_on_ranks([[maybe_unused]] MatrixSource<Scalar, Exec> const& source) {
-    if constexpr (std::is_same_v<real_t<Scalar>, double>) {
-      using Made = DistributedMultigrid<Scalar, Exec>;
-      auto made = std::make_shared<Made>(this->exec(), source.spread, level_options());
-      take_report(made->report());
-      refresh_ = [this, made] {
-        made->refresh(this->exec(), matrix_->source().spread);
-        take_report(made->report());
-      };
-      this->set_library(std::move(made));
-    } else {
-      not_built(std::string(where) + ": multigrid on ranks is in double precision only");
+  void take_notes() {
+    notes_.clear();
+    if (made_.levels) {
+      require(made_.levels->usable(), where, made_.levels->message);
+      notes_ = made_.levels->describe();
+      return;
     }
-  }
-
-  void make_direct([[maybe_unused]] MatrixSource<Scalar, Exec> const& source) {
-#if defined(BLOCKSPAN_HAS_DIRECT)
-    require(source.spread == nullptr, where, "direct factors are of one process, not of ranks");
-    auto const mass =
-        mass_ ? std::static_pointer_cast<Matrix>(mass_)->source().own : CrsMatrix<Scalar, Exec>();
-    auto const use = for_systems() ? DirectUse::definite : DirectUse::preconditioner;
-    auto made = std::make_shared<DirectSolver<Scalar, Exec>>(
-        direct(this->exec(), source.own, {.use = use}, mass_ ? &mass : nullptr));
-    for (auto const& note : made->report().notes()) notes_ += note + "\n";
-    refresh_ = [this, made] { made->refresh(this->exec(), matrix_->source().own); };
-    this->set_library(std::move(made));
-#else
-    not_built(std::string(where) +
-              ": the library was built without direct (apt-get install libmumps-seq-dev, then "
-              "-DBlockspan_ENABLE_DIRECT=ON)");
-#endif
-  }
-
-  void make_gauss_seidel([[maybe_unused]] MatrixSource<Scalar, Exec> const& source) {
-#if defined(BLOCKSPAN_HAS_KOKKOS_KERNELS)
-    require(source.spread == nullptr, where, "gauss-seidel is of one process, not of ranks");
-    this->set_library(gauss_seidel<Scalar, Exec>(this->exec(), source.own));
-#else
-    not_built(
-        std::string(where) +
-        ": the library was built without gauss-seidel (-DBlockspan_ENABLE_KOKKOS_KERNELS=ON)");
-#endif
+    for (auto const& note : made_.notes) notes_ += (notes_.empty() ? "" : "\n") + note;
   }
 
   PreconditionerWords words_;
@@ -239,7 +140,7 @@ class WordsPreconditioner final : public Linear<Scalar, Exec> {
   Block<Scalar, Exec> near_null_;
   Block<Real, Exec> coordinates_;
   std::shared_ptr<Library const> product_;
-  std::function<void()> refresh_;  // where more than values can be kept
+  Preconditioner<Scalar, Exec> made_;  // its operator is the library's
   std::string notes_;
 };
 

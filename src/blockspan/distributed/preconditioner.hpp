@@ -1,0 +1,355 @@
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <blockspan/distributed/distributed_matrix.hpp>
+#include <blockspan/distributed/distributed_multigrid.hpp>
+#include <blockspan/multigrid/automatic.hpp>
+#include <blockspan/multigrid/multigrid.hpp>
+#include <blockspan/multigrid/preconditioner_words.hpp>
+#include <blockspan/operators/block_jacobi.hpp>
+#include <blockspan/operators/chebyshev.hpp>
+#include <blockspan/operators/direct.hpp>
+#include <blockspan/operators/gauss_seidel.hpp>
+#include <blockspan/operators/jacobi.hpp>
+#include <blockspan/support/error.hpp>
+
+// Preconditioners by the words of a user, for the programs, C and Python: the one place that knows
+// what each word makes. Compiled where it is used, with the components that are linked there.
+namespace blockspan {
+
+/// What preconditioners are made of. On one rank on_one_rank() makes A of a CrsMatrix.
+template <class Scalar, class Exec>
+struct PreconditionerInput {
+  Exec exec = {};
+  std::shared_ptr<DistributedMatrix<Scalar, Exec> const> A = {};
+  LinearOperator<Scalar, Exec> const* product = nullptr;  ///< A, which chebyshev keeps by reference
+  /// system: A is refused where its diagonal proves that it is not positive definite (entries, if
+  /// refuse_diagonal). eigenpairs: preconditioners are positive definite whatever A is.
+  SolveKind kind = SolveKind::system;
+  bool refuse_diagonal = true;
+  CrsMatrix<Scalar, Exec> const* mass = nullptr;  ///< of a pencil on one rank: direct shifts by it
+  int columns = 8;                                ///< of the blocks expected
+  std::string where = "preconditioner";           ///< what an Error begins with
+  int first_row = 1;                              ///< the number of the first row in an Error
+};
+
+/// A preconditioner, and what a user should know of it.
+template <class Scalar, class Exec>
+struct Preconditioner {
+  using Matrix = std::shared_ptr<DistributedMatrix<Scalar, Exec> const>;
+
+  std::unique_ptr<LinearOperator<Scalar, Exec>> op = {};  ///< null: none
+  std::vector<std::string> notes = {};
+  std::optional<MultigridReport> levels = {};
+  std::string fault = {};  ///< without op: why A does not suit the method
+  bool automatic = false;  ///< another may follow: change_over_of
+  /// What helps where a solver finds it not positive definite; empty, or false: nothing.
+  std::function<bool(Preconditioner&)> mend = {};
+  /// Takes other values of the same pattern; empty: to be made anew. Throws as the setup does.
+  std::function<void(Preconditioner&, Matrix const&)> refresh = {};
+};
+
+/// The components behind some words: those that this file's target links. Programs have a type of
+/// their own.
+struct LinkedComponents {
+#ifdef BLOCKSPAN_HAS_DIRECT
+  static constexpr bool direct = true;
+#else
+  static constexpr bool direct = false;
+#endif
+#ifdef BLOCKSPAN_HAS_KOKKOS_KERNELS
+  static constexpr bool gauss_seidel = true;
+#else
+  static constexpr bool gauss_seidel = false;
+#endif
+};
+
+namespace distributed {
+
+/// A function a word.
+template <class Linked, class Scalar, class Exec>
+class PreconditionerMaker {
+ public:
+  using Input = PreconditionerInput<Scalar, Exec>;
+  using Made = Preconditioner<Scalar, Exec>;
+  using Options = MultigridOptions<Scalar, Exec>;
+
+  explicit PreconditionerMaker(Input const& in) : in_(in) {}
+
+  bool on_one_rank() const { return in_.A->partition().ranks() == 1; }
+  bool positive() const { return in_.kind == SolveKind::system; }
+
+  Made jacobi() const {
+    if (positive()) require_diagonal();
+    Made made;
+    made.op = std::make_unique<JacobiPreconditioner<Scalar, Exec>>(jacobi_factors());
+    return made;
+  }
+
+  Made block_jacobi(int block_size) const {
+    auto T = run_agreed([&] {
+      return std::make_unique<BlockJacobiPreconditioner<Scalar, Exec>>(
+          in_.exec, in_.A->diagonal_block(in_.exec), BlockJacobiOptions{block_size, !positive()});
+    });
+    Made made;
+    if (T->block_size() == 1)
+      made.notes.push_back(
+          "block-jacobi found no dense tiles in the pattern, so that its blocks are single rows; "
+          "block-jacobi:ROWS gives the size");
+    if (T->indefinite_blocks() > 0)
+      made.notes.push_back(std::to_string(T->indefinite_blocks()) +
+                           " of the blocks of block-jacobi are not positive definite; their "
+                           "modulus is used instead");
+    made.op = std::move(T);
+    return made;
+  }
+
+  Made chebyshev(ChebyshevOptions const& options) const {
+    auto const setup = chebyshev_setup(options);
+    Made made;
+    made.fault = setup.fault;
+    if (setup.usable())
+      made.op = std::make_unique<ChebyshevPreconditioner<Scalar, Exec>>(
+          blockspan::chebyshev(*in_.product, setup, options));
+    return made;
+  }
+
+  Made gauss_seidel() const {
+    if constexpr (Linked::gauss_seidel) {
+      Made made;
+      made.op = blockspan::gauss_seidel<Scalar, Exec>(in_.exec, in_.A->whole());
+      return made;
+    }
+    fail(in_.where, "gauss-seidel is not linked: it is of the component kokkos_kernels");
+  }
+
+  /// memory_limit: in bytes, 0: none.
+  Made direct([[maybe_unused]] std::int64_t memory_limit = 0) const {
+    if constexpr (Linked::direct) {
+      DirectOptions const options{
+          .use = positive() ? DirectUse::definite : DirectUse::preconditioner,
+          .memory_limit = memory_limit};
+      auto T = std::make_unique<DirectSolver<Scalar, Exec>>(
+          blockspan::direct(in_.exec, in_.A->whole(), options, in_.mass));
+      Made made;
+      made.notes = T->report().notes();
+      made.refresh = [exec = in_.exec, &factors = *T](Made&, auto const& A) {
+        factors.refresh(exec, A->whole());
+      };
+      made.op = std::move(T);
+      return made;
+    }
+    fail(in_.where, "direct is not linked: it is a component");
+  }
+
+  Made multigrid(Options options) const {
+    options.columns = in_.columns;
+    if (on_one_rank()) {
+      auto M = std::make_unique<Multigrid<Scalar, Exec>>(in_.exec, in_.A->whole(), options);
+      auto const mend = [exec = in_.exec, &levels = *M](Made& self) {
+        if (!levels.use_working_precision(exec)) return false;
+        self.levels = levels.report();
+        self.notes.push_back(self.levels->notes.back());
+        return true;
+      };
+      auto const refresh = [exec = in_.exec, &levels = *M](Made& self, auto const& A) {
+        levels.refresh(exec, A->whole());
+        self.levels = levels.report();
+      };
+      return with_report(std::move(M), mend, refresh);
+    }
+    if (positive()) require_diagonal();
+    if constexpr (std::is_same_v<real_t<Scalar>, double>) {
+      auto M = std::make_unique<DistributedMultigrid<Scalar, Exec>>(in_.exec, in_.A, options);
+      auto const refresh = [exec = in_.exec, &levels = *M](Made& self, auto const& A) {
+        levels.refresh(exec, A);
+        self.levels = levels.report();
+      };
+      return with_report(std::move(M), nullptr, refresh);
+    }
+    fail(in_.where, "multigrid on several ranks is in double precision only");
+  }
+
+  /// What `automatic` begins with: Jacobi for systems and for what has few rows or a polynomial
+  /// does not suit, else Chebyshev's, eight products of which cost little beside the vectors of an
+  /// eigensolver.
+  Made first_of_automatic() const {
+    bool const stays_with_jacobi =
+        positive() || in_.A->partition().global_rows() < automatic_least_rows;
+    if (!stays_with_jacobi)
+      if (auto made = chebyshev(automatic_polynomial()); made.op) {
+        made.automatic = true;
+        return made;
+      }
+    auto made = jacobi();
+    made.automatic = stays_with_jacobi;  // of systems and few rows: see ChangeOver
+    return made;
+  }
+
+  /// Factors on one rank, where they are linked and have less work than the plain method's
+  /// iterations that are left (infinite: whatever they cost); no op, and the reason among the
+  /// notes, else.
+  Made late_factors([[maybe_unused]] double left) const {
+    if constexpr (Linked::direct) {
+      if (!on_one_rank()) return {};
+      try {
+        return direct(factors_worth(in_.kind, in_.A->partition().global_rows(), in_.A->nonzeros(),
+                                    in_.columns, left));
+      } catch (Error const& error) {
+        return only_note(error.what());
+      }
+    }
+    return {};
+  }
+
+  /// Levels, whatever their probe says of them; no op, and the reason among the notes, where they
+  /// do not suit.
+  Made late_levels(Options const& options) const {
+    try {
+      auto made = multigrid(options);
+      return made.op ? std::move(made) : only_note("multigrid does not suit: " + made.fault);
+    } catch (Error const& error) {
+      if (!on_one_rank()) throw;
+      return only_note(std::string("multigrid does not suit: ") + error.what());
+    }
+  }
+
+  /// A hierarchy of one level.
+  Made inverse() const {
+    Options options;
+    options.coarse_rows = static_cast<int>(std::max<std::int64_t>(in_.A->local_rows(), 1));
+    return late_levels(options);
+  }
+
+ private:
+  template <class Function>
+  auto run_agreed(Function const& f) const {
+    return in_.A->row_space().communicator().run_agreed(f);
+  }
+
+  /// Throws Error, on all ranks, with the first row whose diagonal entry is negative or not finite:
+  /// A is then not positive semidefinite, and Jacobi means nothing. Of a zero the solver finds out:
+  /// an empty row (a point of a graph without edges) does no harm.
+  void require_diagonal() const {
+    if (!in_.refuse_diagonal) return;
+    run_agreed([&] {
+      auto const d = in_.A->diagonal(in_.exec);
+      std::int64_t row = in_.A->row_space().first_row() + in_.first_row;
+      for (std::size_t i = 0; i < d.size(); ++i, ++row)
+        require(d[i] >= 0 && std::isfinite(d[i]), in_.where, "the diagonal entry of row ", row,
+                in_.first_row == 0 ? " (from 0)" : "", " is ", d[i],
+                ", so the matrix is not positive definite");
+    });
+  }
+
+  auto jacobi_factors() const {
+    return run_agreed(
+        [&] { return blockspan::jacobi(in_.exec, in_.A->diagonal_block(in_.exec)).factors(); });
+  }
+
+  /// One rank looks at the row sums of its matrix too.
+  ChebyshevSetup<Scalar, Exec> chebyshev_setup(ChebyshevOptions const& options) const {
+    if (positive()) require_diagonal();
+    if (on_one_rank())
+      return blockspan::chebyshev_setup(in_.exec, *in_.product, in_.A->whole(), options);
+    return blockspan::chebyshev_setup<Scalar, Exec>(in_.exec, *in_.product, jacobi_factors(),
+                                                    options);
+  }
+
+  static Made only_note(std::string note) {
+    Made made;
+    made.notes.push_back(std::move(note));
+    return made;
+  }
+
+  template <class Levels, class Mend, class Refresh>
+  static Made with_report(std::unique_ptr<Levels> M, Mend const& mend, Refresh const& refresh) {
+    Made made;
+    made.levels = M->report();
+    auto const& message = made.levels->message;
+    if (!made.levels->usable()) {
+      made.fault = message;
+      made.levels.reset();
+      return made;
+    }
+    made.notes = made.levels->notes;
+    if (!message.empty()) made.notes.push_back("multigrid: " + message);
+    made.mend = mend;
+    made.refresh = refresh;
+    made.op = std::move(M);
+    return made;
+  }
+
+  Input const& in_;
+};
+
+}  // namespace distributed
+
+/// Makes what `words` ask for. levels: of multigrid, on ranks with the blocks of the local rows;
+/// its degree and columns are those of words and input. No op for `none`, and where A does not suit
+/// (fault): chebyshev of an indefinite A, a hierarchy whose report is not usable. All ranks
+/// together; waits for the instance. Throws Error, on all ranks, where A is not as definite as
+/// in.kind says, for a component that is not linked and what several ranks do not have
+/// (gauss-seidel, direct; multigrid in single precision), and what the setups throw.
+template <class Linked = LinkedComponents, class Scalar, class Exec>
+Preconditioner<Scalar, Exec> make_preconditioner(PreconditionerInput<Scalar, Exec> const& in,
+                                                 PreconditionerWords const& words,
+                                                 MultigridOptions<Scalar, Exec> levels = {}) {
+  distributed::PreconditionerMaker<Linked, Scalar, Exec> const make(in);
+  switch (words.kind) {
+    case PreconditionerKind::none:
+      break;
+    case PreconditionerKind::jacobi:
+      return make.jacobi();
+    case PreconditionerKind::block_jacobi:
+      return make.block_jacobi(words.block_size);
+    case PreconditionerKind::chebyshev:
+      return make.chebyshev({.degree = words.degree, .ratio = words.ratio});
+    case PreconditionerKind::gauss_seidel:
+      return make.gauss_seidel();
+    case PreconditionerKind::direct:
+      return make.direct();
+    case PreconditionerKind::multigrid:
+      levels.degree = words.degree;
+      return make.multigrid(levels);
+    case PreconditionerKind::automatic:
+      return make.first_of_automatic();
+  }
+  return {};
+}
+
+/// What watches a solve with M, which `automatic` made of `in`, for the moment to change over; of
+/// another M nothing. tolerance: that of the solve.
+template <class Scalar, class Exec>
+ChangeOver change_over_of(PreconditionerInput<Scalar, Exec> const& in,
+                          Preconditioner<Scalar, Exec> const& M, double tolerance) {
+  if (!M.automatic) return {};
+  bool const alone = in.A->partition().ranks() == 1;
+  std::function<GraphShape()> shape;
+  if constexpr (support::runs_on_host_v<Exec>)
+    if (alone) shape = [whole = in.A->whole()] { return graph_shape(whole); };
+  return {in.kind, in.A->partition().global_rows(), in.columns, tolerance, alone, std::move(shape)};
+}
+
+/// Replaces M, made of `in`, or leaves it, as `course` decides after so many iterations; M's notes
+/// say which. levels(): the options of multigrid. All ranks together; waits for the instance.
+template <class Linked = LinkedComponents, class Scalar, class Exec, class Levels>
+void change_over(PreconditionerInput<Scalar, Exec> const& in, ChangeOver& course, int iterations,
+                 Preconditioner<Scalar, Exec>& M, Levels const& levels) {
+  distributed::PreconditionerMaker<Linked, Scalar, Exec> const make(in);
+  course.take(
+      iterations, M, [&] { return make.late_levels(levels()); },
+      [&](double left) { return make.late_factors(left); }, [&] { return make.inverse(); });
+}
+
+}  // namespace blockspan

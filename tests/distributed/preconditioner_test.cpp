@@ -1,0 +1,144 @@
+// Preconditioners by words, on one rank and many: what each word makes against the constructor
+// behind it, what is refused, and what `automatic` begins with.
+#include <memory>
+#include <string>
+
+#include <blockspan/distributed/preconditioner.hpp>
+
+#include "distributed/ranks.hpp"
+#include "support/messages.hpp"
+
+namespace blockspan::test {
+namespace {
+
+using Scalar = double;
+using Vectors = Block<Scalar, Exec>;
+using Linear = LinearOperator<Scalar, Exec>;
+using Matrix = std::shared_ptr<DistributedMatrix<Scalar, Exec> const>;
+using Made = Preconditioner<Scalar, Exec>;
+
+class PreconditionerWord : public ::testing::Test {
+ public:
+  Exec const exec;
+
+  /// The matrix of a spec and its operator, with the first diagonal entry times `factor`.
+  struct Problem {
+    Matrix A;
+    DistributedOperator<Scalar, Exec> product;
+    PreconditionerInput<Scalar, Exec> input;
+
+    Problem(Exec const& exec, std::string const& spec, SolveKind kind, double factor = 1)
+        : A(distribute(exec, world(), with_first(generate<Scalar>(exec, spec), factor))),
+          product(distributed_operator(exec, A)),
+          input{.exec = exec, .A = A, .product = &product, .kind = kind, .where = "here"} {}
+
+    static CrsMatrix<Scalar, Exec> with_first(CrsMatrix<Scalar, Exec> A, double factor) {
+      for (auto k = A.graph.row_map(0); k < A.graph.row_map(1); ++k)
+        if (A.graph.entries(k) == 0) A.values(k) *= factor;
+      return A;
+    }
+  };
+
+  static Made make(Problem const& problem, std::string const& words) {
+    return make_preconditioner(problem.input, parse_preconditioner_words("here", words, 10));
+  }
+
+  std::vector<Scalar> image(Linear const& M) const {
+    Vectors const X("X", static_cast<std::size_t>(M.rows()), 3), Y("Y", X.extent(0), 3);
+    fill_random(exec, X, 1, 0, M.row_space().first_row());
+    M.apply(exec, X, Y);
+    exec.fence("Blockspan::test");
+    return entries(Y);
+  }
+};
+
+TEST_F(PreconditionerWord, MakesWhatItSays) {
+  for (SolveKind const kind : {SolveKind::system, SolveKind::eigenpairs}) {
+    Problem const p(exec, "elasticity:6", kind);
+    auto const own = p.A->diagonal_block(exec);
+    auto const D = jacobi(exec, own);
+    EXPECT_EQ(image(*make(p, "jacobi").op), image(D));
+    EXPECT_EQ(image(*make(p, "block-jacobi:3").op), image(block_jacobi(exec, own, {3})));
+    ChebyshevOptions const options{.degree = 3, .ratio = 20};
+    auto const setup = p.A->partition().ranks() == 1
+                           ? chebyshev_setup<Scalar, Exec>(exec, p.product, own, options)
+                           : chebyshev_setup<Scalar, Exec>(exec, p.product, D.factors(), options);
+    EXPECT_EQ(image(*make(p, "chebyshev:3:20").op), image(chebyshev(p.product, setup, options)));
+    auto const levels = make(p, "multigrid:1");
+    DistributedMultigrid<Scalar, Exec> const M(exec, p.A, {.degree = 1});
+    EXPECT_EQ(image(*levels.op), image(M));
+    EXPECT_EQ(levels.levels->levels.size(), M.report().levels.size());
+    EXPECT_EQ(make(p, "none").op, nullptr);
+  }
+}
+
+TEST_F(PreconditionerWord, RefusesADiagonalThatProvesASystemIndefinite) {
+  Problem system(exec, "laplace5:9x9", SolveKind::system, -1);
+  for (std::string const word : {"jacobi", "chebyshev", "automatic"})
+    EXPECT_NE(
+        message_of([&] { make(system, word); }).find("here: the diagonal entry of row 1 is -4"),
+        std::string::npos)
+        << word;
+  system.input.first_row = 0;
+  EXPECT_NE(message_of([&] { make(system, "jacobi"); }).find("of row 0 (from 0) is -4"),
+            std::string::npos);
+  system.input.refuse_diagonal = false;
+  EXPECT_NE(make(system, "jacobi").op, nullptr);
+  Problem const pairs(exec, "laplace5:9x9", SolveKind::eigenpairs, -1);
+  EXPECT_NE(make(pairs, "jacobi").op, nullptr);
+}
+
+TEST_F(PreconditionerWord, SaysWhyAMatrixDoesNotSuit) {
+  Problem const pairs(exec, "laplace5:9x9", SolveKind::eigenpairs, -1);
+  auto const made = make(pairs, "chebyshev");
+  EXPECT_EQ(made.op, nullptr);
+  EXPECT_NE(made.fault.find("not positive semidefinite"), std::string::npos) << made.fault;
+}
+
+TEST_F(PreconditionerWord, BeginsAsAutomaticDoes) {
+  Problem const system(exec, "laplace5:40x40", SolveKind::system);
+  Problem const few(exec, "laplace5:9x9", SolveKind::eigenpairs);
+  Problem const pairs(exec, "laplace5:40x40", SolveKind::eigenpairs);
+  Problem const indefinite(exec, "laplace5:40x40", SolveKind::eigenpairs, -1);
+  auto const begins = [&](Problem const& p, char const* name, bool may_change) {
+    auto const M = make(p, "automatic");
+    EXPECT_EQ(M.op->name().rfind(name, 0), 0u) << M.op->name();
+    EXPECT_EQ(M.automatic, may_change) << name;
+  };
+  begins(system, "jacobi", true);
+  begins(few, "jacobi", true);
+  begins(pairs, "chebyshev of degree 8", true);
+  begins(indefinite, "jacobi", false);
+}
+
+TEST_F(PreconditionerWord, ChangesOverToMultigrid) {
+  Problem const p(exec, "laplace5:150x150", SolveKind::system);
+  auto M = make(p, "automatic");
+  auto course = change_over_of(p.input, M, 1e-8);
+  int iteration = 0;
+  for (double error = 1; !course.late() && iteration < 1000; error *= 0.99)
+    course.due(std::vector<double>{error}, ++iteration);
+  ASSERT_TRUE(course.late());
+  change_over(p.input, course, iteration, M, [] { return MultigridOptions<Scalar, Exec>(); });
+  ASSERT_TRUE(M.levels) << testing::PrintToString(M.notes);
+  EXPECT_NE(M.notes.back().find("multigrid took over after"), std::string::npos);
+  DistributedMultigrid<Scalar, Exec> const direct(exec, p.A, {.columns = p.input.columns});
+  EXPECT_EQ(image(*M.op), image(direct));
+}
+
+TEST_F(PreconditionerWord, TakesOtherValuesWhereThatIsLessWork) {
+  auto const A = generate<Scalar>(exec, "laplace5:40x40");
+  Problem const p(exec, "laplace5:40x40", SolveKind::system);
+  auto M = make(p, "multigrid");
+  ASSERT_TRUE(M.refresh);
+  EXPECT_FALSE(make(p, "jacobi").refresh);
+  auto const before = image(*M.op);
+  for (std::size_t k = 0; k < A.values.extent(0); ++k) A.values(k) *= 4;
+  M.refresh(M, distribute(exec, world(), A));
+  auto const after = image(*M.op);
+  ASSERT_EQ(after.size(), before.size());
+  for (std::size_t i = 0; i < after.size(); ++i) EXPECT_NEAR(4 * after[i], before[i], 1e-4);
+}
+
+}  // namespace
+}  // namespace blockspan::test
