@@ -9,7 +9,7 @@ import pytest
 import scipy.linalg as la
 import scipy.sparse as sp
 import scipy.sparse.linalg as sla
-from conftest import SCALARS
+from conftest import SCALARS, grid_eigenvalues
 
 import blockspan as bs
 import blockspan.compat.scipy as compat
@@ -247,6 +247,25 @@ def test_wrong_arguments_are_one_sentence(call, words):
     with pytest.raises(bs.Error, match=words) as refused:
         call(sparse(10, "float64"))
     assert "\n" not in str(refused.value) and "incompatible" not in str(refused.value)
+
+
+@pytest.mark.parametrize("scale", [None, 2.0])
+def test_many_smallest_pairs_of_lobpcg_come_by_factors(scale):
+    line = sp.diags_array([2.0, -1.0, -1.0], offsets=[0, 1, -1], shape=(30, 30))
+    A = sp.csr_array(sp.kronsum(line, line)).astype(DOUBLES[0])
+    B = None if scale is None else sp.csr_array(scale * sp.eye_array(900))
+    result = bs.lobpcg(A, k=45, B=B, largest=False)
+    assert result.path == "exact" and result.path_reason.startswith("45 pairs; factors of ")
+    assert result.status.ok and result.preconditioner == "none" and result.iterations > 0
+    truth = grid_eigenvalues(30, 45) / (scale or 1)
+    np.testing.assert_allclose(result.eigenvalues, truth, rtol=1e-12)
+    assert np.all(abs(result.eigenvalues - truth) <= result.error_bounds)
+    require_pairs(A, B, result)
+    # what they do not serve is iterated, or solved densely
+    X = np.ones((900, 45))
+    for options in ({"M": None}, {"path": "iterative"}, {"X": X}, {"callback": lambda now: None}):
+        other = bs.lobpcg(A, **{"k": 45, "B": B, "largest": False, "maxiter": 3, **options})
+        assert other.path != "exact", options
 
 
 def test_a_build_without_factors_says_so(monkeypatch):

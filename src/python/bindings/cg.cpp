@@ -93,19 +93,19 @@ CgOptions<Scalar, Exec> options_of(Request const& request) {
   return options;
 }
 
-/// A solve that may go on with another preconditioner.
 template <class Scalar>
-class Solve {
+class Solve final
+    : private CourseOfSolve<Scalar, Request, CgOptions<Scalar, Exec>, CgReport<real_t<Scalar>>> {
+  using Course = CourseOfSolve<Scalar, Request, CgOptions<Scalar, Exec>, CgReport<real_t<Scalar>>>;
+  using Course::report_, Course::setup_, Course::ended_;
+  using Course::request_, Course::interruption_, Course::options_, Course::automatic_;
+
  public:
   using Real = real_t<Scalar>;
   using Linear = LinearOperator<Scalar, Exec>;
 
-  /// automatic: null where the caller has named a preconditioner, or none.
   Solve(Request const& request, Interruption& interruption, Automatic<Scalar>* automatic)
-      : request_(request),
-        interruption_(interruption),
-        options_(options_of<Scalar>(request)),
-        automatic_(automatic) {
+      : Course(request, interruption, options_of<Scalar>(request), automatic) {
     options_.monitor = [this](CgProgress<Real> const& progress) { return goes_on(progress); };
   }
 
@@ -126,10 +126,7 @@ class Solve {
   }
 
   nb::dict result(Operator const* M) const {
-    auto result = report_of(report_);
-    report_preconditioner(result, automatic_, M, setup_);
-    result["raised"] = interruption_.raised();
-    return result;
+    return this->with_preconditioner(report_of(report_), M);
   }
 
  private:
@@ -140,9 +137,7 @@ class Solve {
         ceil_div(progress.columns - progress.first_column, progress.group_columns) - 1;
     bool const due =
         automatic_ != nullptr && automatic_->due(group, progress.group_iteration, after);
-    ended_ = !interruption_.goes_on(request_.monitor,
-                                    [&] { return progress_of(progress, report_.iterations); });
-    return !due && !ended_;
+    return Course::goes_on(due, [&] { return progress_of(progress, report_.iterations); });
   }
 
   template <class Once>
@@ -164,14 +159,7 @@ class Solve {
     });
   }
 
-  Request const& request_;
-  Interruption& interruption_;
-  CgOptions<Scalar, Exec> options_;
-  Automatic<Scalar>* automatic_;
   Kokkos::Timer timer_;
-  CgReport<Real> report_;
-  double setup_ = 0;
-  bool ended_ = false;  ///< by the caller or a signal
 };
 
 template <class Scalar>

@@ -1,8 +1,11 @@
 #include <algorithm>
 #include <optional>
 #include <span>
+#include <type_traits>
+#include <utility>
 
 #include <blockspan/solvers/lobpcg.hpp>
+#include <blockspan/solvers/lowest_pairs.hpp>
 
 #include "automatic.hpp"
 #include "interruption.hpp"
@@ -131,19 +134,20 @@ nb::dict report_of(LobpcgReport<Real> const& report) {
   return result;
 }
 
-/// A solve that may go on with another preconditioner.
 template <class Scalar>
-class Solve {
+class Solve final : private CourseOfSolve<Scalar, Request, LobpcgOptions<Scalar, Exec>,
+                                          LobpcgReport<real_t<Scalar>>> {
+  using Course =
+      CourseOfSolve<Scalar, Request, LobpcgOptions<Scalar, Exec>, LobpcgReport<real_t<Scalar>>>;
+  using Course::report_, Course::setup_, Course::ended_;
+  using Course::request_, Course::interruption_, Course::options_, Course::automatic_;
+
  public:
   using Real = real_t<Scalar>;
   using Linear = LinearOperator<Scalar, Exec>;
 
-  /// automatic: null where the caller has named a preconditioner, or none.
   Solve(Request const& request, Interruption& interruption, Automatic<Scalar>* automatic)
-      : request_(request),
-        interruption_(interruption),
-        options_(options_of<Scalar>(request)),
-        automatic_(automatic) {
+      : Course(request, interruption, options_of<Scalar>(request), automatic) {
     options_.monitor = [this](LobpcgProgress<Real> const& progress) { return goes_on(progress); };
   }
 
@@ -174,10 +178,7 @@ class Solve {
   }
 
   nb::dict result(Operator const* M) const {
-    auto result = report_of(report_);
-    report_preconditioner(result, automatic_, M, setup_);
-    result["raised"] = interruption_.raised();
-    return result;
+    return this->with_preconditioner(report_of(report_), M);
   }
 
  private:
@@ -187,18 +188,8 @@ class Solve {
     bool const due =
         automatic_ != nullptr && automatic_->due(errors.first(wanted), progress.iteration);
     if (report_.iterations > 0 && progress.iteration == 0) return true;  // seen at the end of them
-    ended_ = !interruption_.goes_on(request_.monitor,
-                                    [&] { return progress_of(progress, report_.iterations); });
-    return !due && !ended_;
+    return Course::goes_on(due, [&] { return progress_of(progress, report_.iterations); });
   }
-
-  Request const& request_;
-  Interruption& interruption_;
-  LobpcgOptions<Scalar, Exec> options_;
-  Automatic<Scalar>* automatic_;
-  LobpcgReport<Real> report_;
-  double setup_ = 0;
-  bool ended_ = false;  ///< by the caller or a signal
 };
 
 /// What the matrices whose entries are known make of a solve whose caller names no preconditioner.
@@ -222,6 +213,52 @@ std::optional<Automatic<Scalar>> automatic_of(Entries const& entries, bool penci
                                           request.tolerance);
 }
 
+/// The smallest pairs by factors, where these are the better way (lowest_pairs_by_factors): without
+/// a start, a block or a callback of the caller's. No report: iterate.
+template <class Scalar>
+LowestByFactors<Scalar, Exec> by_factors(Entries const& entries, bool pencil, bool constrained,
+                                         Request const& request, Interruption& interruption) {
+  if constexpr (has_factors && std::is_same_v<real_t<Scalar>, double>) {
+    bool const plain = request.path == "automatic" && request.block == 0 &&
+                       request.guess_columns == 0 && !constrained && request.monitor.is_none() &&
+                       request.checkpoint.empty() && request.resume.empty();
+    bool const asks_smallest =
+        !request.largest && !request.certify && request.criterion != "relative";
+    if (!plain || !asks_smallest || entries.A == nullptr || (pencil && entries.B == nullptr))
+      return {};
+    ExactOptions options;
+    options.max_steps = request.max_iterations;
+    options.time_limit = request.time_limit;
+    options.seed = request.seed;
+    options.monitor = [&](ExactProgress const&) {
+      return interruption.goes_on(request.monitor, [] { return nb::dict(); });
+    };
+    return lowest_pairs_by_factors(instance_to_wait_for(request.stream),
+                                   *entries_of<Scalar>(entries.A), entries_of<Scalar>(entries.B),
+                                   {.pairs = request.wanted, .tolerance = request.tolerance},
+                                   std::move(options));
+  } else {
+    (void)entries, (void)pencil, (void)constrained, (void)request, (void)interruption;
+    return {};
+  }
+}
+
+/// What is reported of pairs that factors have found. X: takes the vectors.
+template <class Scalar>
+nb::dict result_of(LowestByFactors<Scalar, Exec> const& found, Block<Scalar, Exec> const& X,
+                   Interruption const& interruption) {
+  auto const& exact = *found.report;
+  Kokkos::deep_copy(Exec(), blocks::column_range(X, 0, static_cast<int>(found.X.extent(1))),
+                    found.X);
+  Exec().fence("Blockspan::python::lobpcg");
+  auto result = report_of(lobpcg_report_of(exact, found.reason));
+  result["preconditioner"] = "none";
+  result["notes"] = exact.notes;
+  result["seconds"]["setup"] = exact.seconds.analysis;
+  result["raised"] = interruption.raised();
+  return result;
+}
+
 template <class Scalar>
 nb::dict solve(Operator const& A, Operator const* B, Operator const* M, Entries const& entries,
                Array const& X, std::optional<ConstArray> const& Y, Request const& request) {
@@ -232,6 +269,11 @@ nb::dict solve(Operator const& A, Operator const* B, Operator const* M, Entries 
   auto const& a = operator_of<Scalar>(A, "A").linear();
   auto const* const b = optional_operator<Scalar>(B, "B");
   auto const* const m = optional_operator<Scalar>(M, "M");
+  auto const found = [&] {
+    WithoutGil const without_gil;
+    return by_factors<Scalar>(entries, B != nullptr, Y.has_value(), request, interruption);
+  }();
+  if (found.report) return result_of(found, block, interruption);
   int const columns = request.block > 0 ? request.block : static_cast<int>(block.extent(1));
   auto automatic = interruptible([&] {
     OperatorLocks const locks{&A};
@@ -244,7 +286,9 @@ nb::dict solve(Operator const& A, Operator const* B, Operator const* M, Entries 
     InterruptionCheck const check(interruption.as_check());
     solve.run(instance_to_wait_for(request.stream), a, b, m, block, constraints);
   }
-  return solve.result(M);
+  auto result = solve.result(M);
+  if (!found.note.empty()) result["notes"].attr("append")(found.note);
+  return result;
 }
 
 Facts lobpcg_of(Operator const& A, Operator const* B, Operator const* M, Matrix const* entries,

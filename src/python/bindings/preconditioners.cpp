@@ -88,9 +88,7 @@ Made multigrid_of(Matrix const& A, std::optional<ConstArray> const& near_null,
     auto made = multigrid(instance_to_wait_for(stream), matrix.crs(), options);
     auto const& report = made.report();
     require(report.usable(), "blockspan.precond.multigrid", report.message);
-    std::string words = std::string(to_string(report.status)) +
-                        (report.message.empty() ? "" : ": " + report.message) + "\n" +
-                        report.table();
+    std::string words = report.describe();
     return as_operator<Scalar>(std::move(made), kept, kept->matrix, std::move(words));
   });
 }

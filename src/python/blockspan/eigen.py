@@ -81,7 +81,9 @@ def lobpcg(
     largest pairs, and mostly the smallest are wanted. k: default the columns of X. n: the order,
     where A is a function and there is no X. tol: default 1e-8, in single precision 1e-5. criterion:
     "backward": ||r|| <= tol (||A|| + |w| ||B||) ||x||; "digits": that, and four digits of w are
-    certain; "relative": ||r|| <= tol |w| ||B x||. path: "automatic" solves small problems densely.
+    certain; "relative": ||r|| <= tol |w| ||B x||. path: "automatic" solves small problems densely,
+    and finds smallest pairs by factors where these are less work (a tol of 1e-11, 40 pairs, a
+    diagonal over eight decades; hosts, without callback); "iterative" does neither.
     block: columns iterated together, 0 for all at once. certify: fill in ``certificate``.
     checkpoint, resume: files of the state of a solve. seed: default 1.
 
@@ -216,7 +218,7 @@ class _Problem:
             **words,
             **options._of_module(EigenProgress),
         )
-        return report, wanted
+        return report, wanted[:, : len(report["eigenvalues"])]
 
     def _operators(self, columns: int) -> tuple[Any, ...]:
         """A, B, M and the entries of A and B as the module takes them."""

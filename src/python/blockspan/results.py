@@ -111,7 +111,7 @@ class EigenResult(_Shown):
     residuals: Array  #: ||r|| = backward error times (norm_a + |w| norm_b), ||x|| as it is
     error_bounds: Array  #: of the eigenvalues, where no pair was missed; may be infinite
     iterations: int
-    path: str  #: "iterative", "dense" or "iterative, then dense"
+    path: str  #: "iterative", "dense", "iterative, then dense" or "exact" (by factors)
     path_reason: str
     trouble: str  #: what went wrong and where; empty: nothing
     history: list[EigenIteration]
