@@ -221,7 +221,7 @@ using ChunkSums = std::conditional_t<runs_on_host_v<Exec>, ChunkSumsOnHost<Exec,
                                      ChunkSumsOnDevice<Exec, Terms>>;
 
 /// Devices: a level of the tree with fewer nodes, one for `of_team` of them. A team a node and
-/// number.
+/// sum.
 template <class Exec, class Fold, class Real>
 struct JoinNodes {
   static constexpr int threads = 1024;
@@ -249,7 +249,7 @@ struct JoinNodes {
 };
 
 /// Few enough nodes for one team: `nodes` themselves, or nodes of a higher level behind them, where
-/// there must be room for ceil_div(nodes.count, of_team) as well. numbers: of a column.
+/// there must be room for ceil_div(nodes.count, of_team) as well. numbers: sums of a column.
 template <class Fold, class Exec, class Real>
 Nodes<Real> few_nodes(Exec const& exec, Nodes<Real> nodes, int numbers) {
   using Join = JoinNodes<Exec, Fold, Real>;
@@ -292,7 +292,7 @@ Nodes<typename Terms::Real> sum_chunks(Exec const& exec, char const* label, Term
 }
 
 /// Second step, a team a column (on hosts of one thread): the roots of its trees, of which
-/// `of_first` are those of `first`, the others of `second`, go to take(j, numbers).
+/// `of_first` are those of `first`, the others of `second`, go to take(j, sums).
 /// A source: `count` nodes, and operator()(q, j, node). Take: `count` sums of a column.
 template <class Exec, class Fold, class Real, int of_first, class First, class Second, class Take>
 struct TakeRoots {

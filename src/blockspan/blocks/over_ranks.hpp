@@ -63,7 +63,7 @@ RowChunks local_chunks(std::int64_t rows, Workspace<Exec> const& workspace) {
   return chunks;
 }
 
-/// Room on the host for the numbers of the nodes of all ranks.
+/// Room on the host for the sums of the nodes of all ranks.
 template <class Number, class Exec>
 Number* room_for_ranks(Exec const& exec, std::int64_t width, Workspace<Exec>& workspace) {
   std::int64_t const nodes = std::max<std::int64_t>(workspace.rows().nodes_of_all(), 1);
@@ -94,7 +94,7 @@ struct LocalSubtrees {
   std::int32_t border[most + 1] = {};
 };
 
-/// Numbers of the nodes of all ranks, `width` a node, and of those of this rank, where Exec
+/// Sums of the nodes of all ranks, `width` a node, and of those of this rank, where Exec
 /// computes.
 template <class Number>
 struct NodesOfRanks {
@@ -113,7 +113,7 @@ NodesOfRanks<Number> nodes_of_ranks(Exec const& exec, std::int64_t width,
   return {all, here ? all + rows.communicator().rank() * of_rank : all, width};
 }
 
-/// Joins the nodes of all ranks in place, each number by a thread.
+/// Joins the nodes of all ranks in place, each sum by a thread.
 template <class Fold, class Number>
 struct JoinOverRanks {
   Number* numbers;
@@ -134,7 +134,7 @@ struct Given {
   std::int64_t nodes;
 };
 
-/// Brings the numbers of all ranks together, of which this one has written its own.
+/// Gathers the sums of all ranks, of which this one has written its own.
 template <class Fold, class Exec, class Number>
 Given<Number> gather_nodes(Exec const& exec, NodesOfRanks<Number> const& nodes,
                            Workspace<Exec>& workspace) {
@@ -160,7 +160,7 @@ Given<Number> gather_nodes(Exec const& exec, NodesOfRanks<Number> const& nodes,
   return {nodes.all, 1};
 }
 
-/// Numbers of columns that this rank has for a sum: `numbers` of a column, by nodes of its rows.
+/// The partial sums of this rank: `numbers` of a column, by nodes of its rows.
 /// Source: `count` nodes, and operator()(q, j, node).
 template <class Source>
 struct SumsOfRank {
@@ -174,7 +174,7 @@ struct SumsOfRank {
   }
 };
 
-/// to[k * width + q * columns + j] = the k-th node of number q of column j: a team each.
+/// to[k * width + q * columns + j] = the k-th node of sum q of column j: a team each.
 template <class Exec, class Fold, class Real, class Source>
 struct NodeOfRank {
   using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<256>>;
@@ -183,7 +183,7 @@ struct NodeOfRank {
   LocalSubtrees given;
   std::int64_t columns, width;
   Real* to;
-  int numbers;  ///< of all columns
+  int numbers;  ///< sums of all columns
 
   KOKKOS_FUNCTION void operator()(typename Policy::member_type const& team) const {
     auto* const scratch = static_cast<Real*>(
@@ -206,7 +206,7 @@ struct NodeOfRank {
   }
 };
 
-/// Writes the node of the chunks [begin, end) of every number, or (end 0) that of all; moves `to`
+/// Writes the node of the chunks [begin, end) of every sum, or (end 0) that of all; moves `to`
 /// on.
 template <class Fold, class Real, class Source>
 void give_node(Real*& to, std::int64_t columns, std::int64_t begin, std::int64_t end,
@@ -217,7 +217,7 @@ void give_node(Real*& to, std::int64_t columns, std::int64_t begin, std::int64_t
                                      NumberOfColumn<Source>{some.nodes, q, j});
 }
 
-/// sums_over_ranks() where Exec joins the numbers of this rank.
+/// sums_over_ranks() where Exec joins the sums of this rank.
 template <class Fold, class Real, class Exec, class... Sources>
 Nodes<Real> nodes_over_ranks(Exec const& exec, std::int64_t columns, Workspace<Exec>& workspace,
                              SumsOfRank<Sources> const&... sums) {
@@ -269,14 +269,14 @@ Nodes<Real> over_ranks(Exec const& exec, Nodes<Real> const& local, int numbers,
                                      SumsOfRank<Nodes<Real>>{local, numbers});
 }
 
-/// The nodes of a Gram matrix that a rank gives: the first, and the numbers from one to the next.
+/// The nodes of a Gram matrix that a rank gives: the first, and the values from one to the next.
 template <class Scalar>
 struct GramNodes {
   BlockRef<Scalar> first;
   std::int64_t apart;
 };
 
-/// G = the sum of the matrices that ranks have given, `apart` numbers from one to the next.
+/// G = the sum of the matrices that ranks have given, `apart` values from one to the next.
 template <class Scalar>
 struct AddMatrices {
   Scalar const* first;

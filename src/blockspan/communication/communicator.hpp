@@ -91,7 +91,7 @@ class DeviceTransport {
 /// may have a transport of their own (nccl.hpp). Copies share the transports. Every function that
 /// is not a query is called by all ranks, in the same order.
 ///
-/// Numbers are summed by gathering them and folding them in a fixed order, not by the reductions
+/// Values are summed by gathering them and folding them in a fixed order, not by the reductions
 /// of MPI: every rank has the same bits, from run to run.
 class Communicator {
  public:

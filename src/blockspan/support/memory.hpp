@@ -14,18 +14,18 @@ namespace blockspan {
 
 namespace support {
 
-/// What a view asks a memory space for.
+/// A request of a view for memory of a space.
 struct MemoryRequest {
-  std::string label;  ///< of the view: it says what for, and where
+  std::string label;  ///< of the view; the message quotes it
   char const* space;
-  bool on_cuda_device;  ///< where one can see how much is free
+  bool on_cuda_device;  ///< then the message has the free bytes
   std::vector<std::size_t> extents;
   std::size_t element_bytes;
 
-  /// Their count; none if no memory can have so many.
+  /// Bytes in all; none if the count overflows.
   std::optional<std::size_t> bytes() const;
 
-  /// The view that `make` allocates, or an Error.
+  /// Returns make(), which allocates the view; throws Error if that fails.
   template <class Make>
   auto serve(Make const& make) const {
     if (!bytes()) refuse();
@@ -55,12 +55,12 @@ MemoryRequest memory_request(std::string const& label, Extents... extents) {
 
 }  // namespace support
 
-// Views whose memory is a clear error if there is none. All throw Error, and nothing is allocated,
-// if the memory space does not serve the request (or nothing could: extents whose product
+// Allocation of views that reports what is missing. All throw Error, and nothing is allocated, if
+// the memory space refuses the request (or no space could have it: extents whose product
 // overflows), with the label, the number of bytes, the space and, on CUDA devices, the bytes that
-// are free. "Out of memory" is said only where that is certain: a device on which a kernel has
-// failed allocates nothing either, and then the message is Kokkos'. Functions that say they throw
-// Error where memory is short throw this one.
+// are free. The message says "out of memory" only where that is certain: a device on which a kernel
+// has failed allocates nothing either, and then the message is Kokkos'. Functions that say they
+// throw Error where memory is short throw this one.
 
 /// A view that is not initialized, allocated on the queue of `exec`; in memory that `exec` cannot
 /// access, without it.

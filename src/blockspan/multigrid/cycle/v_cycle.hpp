@@ -15,23 +15,23 @@ namespace blockspan::levels {
 
 /// What a V cycle needs of a level: its matrix and smoother, the way to the next level and back,
 /// or, on the last one, what solves there.
-template <class Number, class Exec, class Operator>
+template <class Scalar, class Exec, class Operator>
 struct CycleLevel {
-  using Matrix = CrsMatrix<Number, Exec>;
+  using Matrix = CrsMatrix<Scalar, Exec>;
   using Plan = SpmmPlan<Exec, int, int>;
-  using Smoother = ChebyshevPreconditioner<Number, Exec>;
+  using Smoother = ChebyshevPreconditioner<Scalar, Exec>;
 
   std::int64_t rows = 0;
   std::shared_ptr<Operator const> A;
   Matrix P, R;
   std::optional<Plan> p, r;
   std::shared_ptr<Smoother> smoother;
-  std::shared_ptr<LinearOperator<Number, Exec> const> solver;  ///< null: a level follows
+  std::shared_ptr<LinearOperator<Scalar, Exec> const> solver;  ///< null: a level follows
 };
 
 /// Plans of P and R, for blocks of up to about `columns` columns.
-template <class Number, class Exec, class Operator>
-void plan_transfers(Exec const& exec, CycleLevel<Number, Exec, Operator>& level, int columns) {
+template <class Scalar, class Exec, class Operator>
+void plan_transfers(Exec const& exec, CycleLevel<Scalar, Exec, Operator>& level, int columns) {
   SpmmPlanOptions const options{.columns = columns};
   level.p.emplace(exec, level.P, options);
   level.r.emplace(exec, level.R, options);
@@ -42,12 +42,12 @@ void plan_transfers(Exec const& exec, CycleLevel<Number, Exec, Operator>& level,
 /// with the Chebyshev polynomial S = q(W A) W; on the last one what solves there. So the cycle is
 /// Hermitian, and positive definite since S and the contraction I - S A of it are. Operator: of the
 /// levels' matrices, on one rank or on many, whose prolongators couple nothing across ranks.
-template <class Number, class Exec, class Operator>
+template <class Scalar, class Exec, class Operator>
 class VCycle {
  public:
-  using Real = real_t<Number>;
-  using Level = CycleLevel<Number, Exec, Operator>;
-  using Vectors = Block<Number, Exec>;
+  using Real = real_t<Scalar>;
+  using Level = CycleLevel<Scalar, Exec, Operator>;
+  using Vectors = Block<Scalar, Exec>;
 
   explicit VCycle(int degree) : degree_(degree) {}
 
@@ -60,8 +60,8 @@ class VCycle {
   }
 
   /// Y = M^-1 X, rows contiguous. Allocates where X is wider than before.
-  void apply(Exec const& exec, ConstBlock<Number, Exec> const& X,
-             Block<Number, Exec> const& Y) const {
+  void apply(Exec const& exec, ConstBlock<Scalar, Exec> const& X,
+             Block<Scalar, Exec> const& Y) const {
     if (X.extent(1) > static_cast<std::size_t>(widest_)) widen(exec, X.extent(1));
     cycle(exec, 0, X, Y);
   }
@@ -93,7 +93,7 @@ class VCycle {
     return Vectors(block.data(), block.extent(0), columns);
   }
 
-  void cycle(Exec const& exec, std::size_t l, ConstBlock<Number, Exec> const& R,
+  void cycle(Exec const& exec, std::size_t l, ConstBlock<Scalar, Exec> const& R,
              Vectors const& Z) const {
     auto const& level = levels[l];
     if (level.solver) return level.solver->apply(exec, R, Z);
@@ -103,16 +103,16 @@ class VCycle {
                solution = narrow(memory_[l + 1].solution, k);
     level.smoother->apply(exec, R, Z);
     subtract_product(exec, level, R, Z, residual);
-    spmm(exec, *level.r, Op::none, Number(1), level.R, residual, Number(0), rhs);
+    spmm(exec, *level.r, Op::none, Scalar(1), level.R, residual, Scalar(0), rhs);
     cycle(exec, l + 1, rhs, solution);
-    spmm(exec, *level.p, Op::none, Number(1), level.P, solution, Number(1), Z);
+    spmm(exec, *level.p, Op::none, Scalar(1), level.P, solution, Scalar(1), Z);
     smooth(exec, level, R, Z, residual, correction);
   }
 
   /// Z += q(W A) W (R - A Z), the polynomial of the smoother, as its recurrence from Z on: a
   /// product and a pass a degree, where the polynomial of a residual costs a copy and an addition
   /// more.
-  void smooth(Exec const& exec, Level const& level, ConstBlock<Number, Exec> const& R,
+  void smooth(Exec const& exec, Level const& level, ConstBlock<Scalar, Exec> const& R,
               Vectors const& Z, Vectors const& image, Vectors const& other) const {
     Real const middle = (level.smoother->upper() + level.smoother->lower()) / 2;
     Real const half = (level.smoother->upper() - level.smoother->lower()) / 2;
@@ -122,21 +122,21 @@ class VCycle {
       auto const& from = i % 2 == 1 ? Z : other;
       auto const& to = i % 2 == 1 ? other : Z;
       Real const next = 1 / (2 * sigma - rho);
-      OperatorStep<Number, Exec> step{R, level.smoother->factors(), 1 / middle};
+      OperatorStep<Scalar, Exec> step{R, level.smoother->factors(), 1 / middle};
       if (i > 1) step = {R, level.smoother->factors(), 2 * next / half, next * rho, true, true};
-      take_step<Exec, Number>(exec, *level.A, step, from, to, [&] { return image; });
+      take_step<Exec, Scalar>(exec, *level.A, step, from, to, [&] { return image; });
       if (i > 1) rho = next;
     }
     if (degree_ % 2 == 1)
-      copy_block<Exec, Number>(exec, block_ref<Exec>(ConstBlock<Number, Exec>(other)),
+      copy_block<Exec, Scalar>(exec, block_ref<Exec>(ConstBlock<Scalar, Exec>(other)),
                                block_ref<Exec>(Z));
   }
 
   /// residual := R - A Z.
   static void subtract_product(Exec const& exec, Level const& level,
-                               ConstBlock<Number, Exec> const& R, Vectors const& Z,
+                               ConstBlock<Scalar, Exec> const& R, Vectors const& Z,
                                Vectors const& residual) {
-    take_step<Exec, Number>(exec, *level.A, {.R = R, .add_z = false}, Z, residual,
+    take_step<Exec, Scalar>(exec, *level.A, {.R = R, .add_z = false}, Z, residual,
                             [&] { return residual; });
   }
 

@@ -75,7 +75,7 @@ class Interval {
   }
 
   /// Keeps what there was before the run at work, which a resumed solve does again: the same bits
-  /// as without a break. A fault is told in the report.
+  /// as without a break. The report says what failed.
   void save() {
     if (pencil_.options.checkpoint.empty()) return;
     saved_ = pencil_.seconds();
