@@ -9,8 +9,8 @@
 #include "errors.hpp"
 #include "handles.hpp"
 #include "operator.hpp"
-#include "statuses.hpp"
-#include "structs.hpp"
+#include "values/statuses.hpp"
+#include "values/structs.hpp"
 #include <blockspan.h>
 #if defined(BLOCKSPAN_HAS_MPI)
 #include <blockspan/communication/mpi.hpp>

@@ -14,7 +14,7 @@
 #include "engine/blocks.hpp"
 #include "engine/engine.hpp"
 #include "errors.hpp"
-#include "json_text.hpp"
+#include "values/json_text.hpp"
 #if defined(BLOCKSPAN_HAS_MPI)
 #include <blockspan/communication/mpi.hpp>
 #endif

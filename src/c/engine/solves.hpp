@@ -10,8 +10,8 @@
 #include <blockspan/solvers/lobpcg.hpp>
 #include <blockspan/solvers/status.hpp>
 
-#include "../json_text.hpp"
-#include "../statuses.hpp"
+#include "../values/json_text.hpp"
+#include "../values/statuses.hpp"
 #include "linear.hpp"
 
 namespace blockspan::capi {
