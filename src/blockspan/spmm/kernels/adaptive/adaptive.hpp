@@ -127,25 +127,27 @@ struct AdaptiveKernel {
   }
 
   /// use(k, value, element of X) for the entries k = first, first + threads, ... < end: the loads
-  /// of several are in flight together; past the end one is loaded again, without a branch.
+  /// of several are in flight together; past the end one is loaded again, without a branch. Places
+  /// are compared unsigned: one and some threads may be more than an int holds.
   template <class Use>
   KOKKOS_FORCEINLINE_FUNCTION void for_each_product(int first, int end, Use const& use) const {
+    auto const last = static_cast<unsigned>(end);
     BLOCKSPAN_ROLLED
-    for (int k = first; k < end; k += depth * threads) {
+    for (auto k = static_cast<unsigned>(first); k < last; k += depth * threads) {
       Scalar a[depth], b[depth];
-      std::uint32_t rows[depth];
+      std::make_unsigned_t<Ordinal> rows[depth];
       BLOCKSPAN_UNROLL
-      for (int u = 0; u < depth; ++u) {
-        int const place = k + u * threads < end ? k + u * threads : k;
-        rows[u] = static_cast<std::uint32_t>(entries.column(place));
+      for (unsigned u = 0; u < depth; ++u) {
+        auto const place = static_cast<int>(k + u * threads < last ? k + u * threads : k);
+        rows[u] = static_cast<std::make_unsigned_t<Ordinal>>(entries.column(place));
         a[u] = conjugate_if(conjugate_values, entries.value(place));
       }
       BLOCKSPAN_UNROLL
-      for (int u = 0; u < depth; ++u)
+      for (unsigned u = 0; u < depth; ++u)
         b[u] = load(reinterpret_cast<Scalar const*>(x + std::uint64_t{rows[u]} * row_bytes));
       BLOCKSPAN_UNROLL
-      for (int u = 0; u < depth; ++u)
-        if (k + u * threads < end) use(k + u * threads, a[u], b[u]);
+      for (unsigned u = 0; u < depth; ++u)
+        if (k + u * threads < last) use(static_cast<int>(k + u * threads), a[u], b[u]);
     }
   }
 };

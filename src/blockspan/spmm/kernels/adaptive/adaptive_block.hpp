@@ -42,6 +42,7 @@ struct AdaptiveBlockKernel {
   using Team = typename Policy::member_type;
   using Element = Vector<Scalar, width>;
   using Tile = typename CutTiles<Scalar, Ordinal>::Tile;
+  using Column = std::make_unsigned_t<Ordinal>;
   /// Of a lane: of its vectors in this pass.
   struct Sums {
     Sum<Scalar, width> of_vector[Vectors];
@@ -78,11 +79,11 @@ struct AdaptiveBlockKernel {
   /// The entries of a tile, in scratch.
   struct Stage {
     Scalar* values;
-    std::uint32_t* columns;
+    Column* columns;
     std::uint16_t* ends;                   ///< rows + 1: where a row begins, and ends
     static constexpr bool at_hand = true;  ///< read when it is needed
 
-    KOKKOS_FORCEINLINE_FUNCTION std::uint32_t column(int k) const { return columns[k]; }
+    KOKKOS_FORCEINLINE_FUNCTION Column column(int k) const { return columns[k]; }
     KOKKOS_FORCEINLINE_FUNCTION Scalar value(int k) const { return values[k]; }
   };
   /// The entries of the matrix.
@@ -91,16 +92,15 @@ struct AdaptiveBlockKernel {
     bool conjugate_values;
     static constexpr bool at_hand = false;
 
-    KOKKOS_FORCEINLINE_FUNCTION std::uint32_t column(int k) const {
-      return static_cast<std::uint32_t>(entries.column(k));
+    KOKKOS_FORCEINLINE_FUNCTION Column column(int k) const {
+      return static_cast<Column>(entries.column(k));
     }
     KOKKOS_FORCEINLINE_FUNCTION Scalar value(int k) const {
       return conjugate_if(conjugate_values, entries.value(k));
     }
   };
   static constexpr std::size_t staged_bytes =
-      most_entries * (sizeof(Scalar) + sizeof(std::uint32_t)) +
-      (most_rows + 1) * sizeof(std::uint16_t);
+      most_entries * (sizeof(Scalar) + sizeof(Column)) + (most_rows + 1) * sizeof(std::uint16_t);
   static constexpr int scratch_elements = static_cast<int>(
       (std::max(staged_bytes, threads * sizeof(Sums)) + sizeof(Element) - 1) / sizeof(Element));
 
@@ -110,13 +110,13 @@ struct AdaptiveBlockKernel {
   KOKKOS_FORCEINLINE_FUNCTION Stage stage(Team const& team, Element* scratch,
                                           Tile const& tile) const {
     auto* const values = reinterpret_cast<Scalar*>(scratch);
-    auto* const columns = reinterpret_cast<std::uint32_t*>(values + most_entries);
+    auto* const columns = reinterpret_cast<Column*>(values + most_entries);
     Stage const staged{values, columns, reinterpret_cast<std::uint16_t*>(columns + most_entries)};
     Stored const stored{entries, conjugate_values};
     int const place = place_in_team(), step = team.team_size() * grid.lanes();
     BLOCKSPAN_ROLLED
     for (int k = place; k < tile.end - tile.begin; k += in_flight * step) {
-      std::uint32_t columns_of[in_flight];
+      Column columns_of[in_flight];
       Scalar values_of[in_flight];
       BLOCKSPAN_UNROLL
       for (int u = 0; u < in_flight; ++u) {
@@ -199,7 +199,8 @@ struct AdaptiveBlockKernel {
 
   /// Adds the products of the entries k = begin, begin + stride, ... < end of `own` with a lane's
   /// vectors, the first of which is `first`; `depth` entries have their loads in flight. Past the
-  /// end, and past the last vector, one is loaded again.
+  /// end, and past the last vector, one is loaded again. Places are compared unsigned: one and some
+  /// strides may be more than an int holds.
   template <class Own>
   KOKKOS_FORCEINLINE_FUNCTION void multiply(Own const& own, int begin, int end, int stride,
                                             int first, Sums& sums) const {
@@ -209,13 +210,14 @@ struct AdaptiveBlockKernel {
       int const vector = first + s * grid.columns();
       x[s] = reinterpret_cast<Element const*>(X.data) + (vector < vectors() ? vector : 0);
     }
+    auto const last = static_cast<unsigned>(end), step = static_cast<unsigned>(stride);
     BLOCKSPAN_ROLLED
-    for (int k = begin; k < end; k += depth * stride) {
+    for (auto k = static_cast<unsigned>(begin); k < last; k += depth * step) {
       Scalar a[depth];
       Element b[depth][Vectors];
       BLOCKSPAN_UNROLL
-      for (int u = 0; u < depth; ++u) {
-        int const place = k + u * stride < end ? k + u * stride : k;
+      for (unsigned u = 0; u < depth; ++u) {
+        auto const place = static_cast<int>(k + u * step < last ? k + u * step : k);
         std::uint64_t const at = std::uint64_t{own.column(place)} * row_bytes;
         if constexpr (!Own::at_hand) a[u] = own.value(place);
         BLOCKSPAN_UNROLL
@@ -224,18 +226,18 @@ struct AdaptiveBlockKernel {
               load(reinterpret_cast<Element const*>(reinterpret_cast<char const*>(x[s]) + at));
       }
       BLOCKSPAN_UNROLL
-      for (int u = 0; u < depth; ++u) {
+      for (unsigned u = 0; u < depth; ++u) {
         BLOCKSPAN_UNROLL
         for (int s = 0; s < Vectors; ++s) {
           BLOCKSPAN_UNROLL
           for (int j = 0; j < width; ++j) keep_live(b[u][s].value[j]);
         }
       }
-      scheduling_barrier(static_cast<std::uint32_t>(k));
+      scheduling_barrier(k);
       BLOCKSPAN_UNROLL
-      for (int u = 0; u < depth; ++u) {
-        if (k + u * stride >= end) continue;
-        if constexpr (Own::at_hand) a[u] = own.value(k + u * stride);
+      for (unsigned u = 0; u < depth; ++u) {
+        if (k + u * step >= last) continue;
+        if constexpr (Own::at_hand) a[u] = own.value(static_cast<int>(k + u * step));
         BLOCKSPAN_UNROLL
         for (int s = 0; s < Vectors; ++s) {
           BLOCKSPAN_UNROLL
