@@ -133,6 +133,15 @@ TEST(AdaptiveChoice, RunsBlocksOfShortRowsAmongLongOnes) {
   EXPECT_NE(kernel_at(8, power_law), "adaptive");
 }
 
+/// One thread would walk all entries of a group.
+TEST(AdaptiveChoice, TakesLongRowsFromGroups) {
+  EXPECT_TRUE(
+      products::GroupsChoice::may_pay(rows_of(81000, 1790000, 30, 1.1, 9000), devices::h200));
+  auto const wells = rows_of(81000, 1790000, 1500, 1.1, 9000);
+  EXPECT_FALSE(products::GroupsChoice::may_pay(wells, devices::h200));
+  EXPECT_TRUE(products::GroupsChoice::may_pay(wells, devices::host));
+}
+
 TEST(AdaptiveChoice, LeavesEvenAndLongRowsToOthers) {
   auto const grid = rows_of(2097152, 14581760, 7, 1.01, 260000);
   EXPECT_EQ(kernel_at(1, grid), "row_pairs");

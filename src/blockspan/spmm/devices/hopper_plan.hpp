@@ -151,6 +151,11 @@ inline constexpr int segment_classes = 16;
 
 // Kernels (kernels/*_choice.hpp).
 
+/// A row is long from this many times a mean one on, and that many nonzeros. One column of 27,000
+/// cells with wells by groups of three rows, pairs and tiles -, 24, 10; n = 16, 32, 64 by groups
+/// and sorted segments 61, 103, 176; 27, 43, 66.
+inline constexpr double long_row = 16;
+
 struct GroupsLimits {
   /// Entries a fetched row of X at least; rows a multiprocessor at least, which idles otherwise.
   /// Without and with groups, n = 8: elasticity of 1,344 rows 5.5, 6.6; 22,800 16.0, 13.7.
@@ -190,14 +195,10 @@ struct AdaptiveLimits {
   /// and tiles, n = 2, 4, 8, 16, 32, 64: circuit of 3e5 (5 a row, 2.0) 26, 36, 39, 69, 114, 206;
   /// 18, 22, 35, 58, 85, 162; preferential attachment (17, 1.4) 46, 40, 49, 67, 137, 306; 39, 39,
   /// 44, 76, 161, 328; wells (14, 1.1) 33, 34, 46, 54, 78, 131; 30, 32, 42, 65, 99, 168; but R-MAT
-  /// 18 (15, 3.4) 52, 56, 69, 80, 139, 264; 58, 62, 72, 124, 203, 381. Three unknowns a cell with
-  /// wells, n = 16, 32, 64 by groups 61, 103, 176; 30, 46, 77.
+  /// 18 (15, 3.4) 52, 56, 69, 80, 139, 264; 58, 62, 72, 124, 203, 381.
   static constexpr double most_of_columns = 10, most_uneven = 2.5;
   static constexpr double most_of_even_rows = 32, most_even = 1.5;
   static constexpr std::int64_t few_column_bytes = 64;
-  /// A row is long from this many times a mean one on, and that many nonzeros: 27,000 cells with
-  /// wells, groups of three rows, pairs and tiles -, 24, 10.
-  static constexpr double uneven = 16;
   /// Mean rows whose columns are near no neighbour's, pairs and tiles: 8 random a row 79, 71;
   /// saddle point, 5 a row 18.5, 16.6; but 15 (mesh in random order) 21, 22.
   static constexpr double least_short = 4, most_short = 10;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include <blockspan/spmm/devices/hopper_plan.hpp>
@@ -27,6 +28,12 @@ struct SegmentStatistics {
 /// Fewer segments than this leave lanes of the device idle.
 inline std::int64_t few_segments(DeviceFacts const& device) {
   return tuning::few_segments_of_multiprocessor * device.multiprocessors;
+}
+
+/// Whether a row is so long that threads of the others wait for the one that walks it.
+inline bool has_long_rows(RowStatistics const& rows) {
+  return static_cast<double>(rows.longest) >
+         tuning::long_row * std::max(tuning::long_row, rows.mean());
 }
 
 /// The segments of a variant that works by rows, cut where they are longer than `segment`.

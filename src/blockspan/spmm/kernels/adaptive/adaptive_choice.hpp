@@ -42,9 +42,6 @@ struct AdaptiveChoice : tuning::AdaptiveLimits {
                             chosen.lists_groups() || chosen.skips_empty_rows();
     return whole_rows && (has_long_rows(rows) || are_short_and_scattered(rows, device));
   }
-  static bool has_long_rows(RowStatistics const& rows) {
-    return static_cast<double>(rows.longest) > uneven * std::max(uneven, rows.mean());
-  }
   static bool are_short_and_scattered(RowStatistics const& rows, DeviceFacts const& device) {
     return rows.diagonal() < 0.5 && least_short <= rows.mean() && rows.mean() <= most_short &&
            rows.rows >= few_segments(device);
@@ -57,15 +54,13 @@ struct AdaptiveChoice : tuning::AdaptiveLimits {
            (blocks.columns == 1 || pays_for_columns(chosen, A.rows, blocks));
   }
 
-  /// Groups leave a long row to one thread. Lists of short segments cost more than they balance;
-  /// where most rows are even, they do while rows of X are short.
+  /// Lists of short segments cost more than they balance; where most rows are even, they do while
+  /// rows of X are short.
   static bool pays_for_columns(SpmmVariant const& chosen, RowStatistics const& rows,
                                BlockFacts const& blocks) {
-    if (!blocks.x.vectors || !blocks.y.vectors || !has_long_rows(rows) ||
-        longest_part(rows) > longest_of_columns)
+    if (!is_cut(chosen) || !has_long_rows(rows) || longest_part(rows) > longest_of_columns ||
+        !blocks.x.vectors || !blocks.y.vectors)
       return false;
-    if (chosen.lists_groups()) return true;
-    if (!is_cut(chosen)) return false;
     auto const bytes = blocks.columns * static_cast<std::int64_t>(blocks.scalar.bytes);
     return rows.mean() <= most_of_columns
                ? rows.imbalance() <= most_uneven

@@ -23,9 +23,11 @@ template <class Call>
 void launch_groups(Call const& call);
 
 struct GroupsChoice : tuning::GroupsLimits {
-  /// Whether they are candidates before they are counted.
+  /// Whether they are candidates before they are counted. On devices one thread has all entries of
+  /// a group.
   static bool may_pay(RowStatistics const& rows, DeviceFacts const& device) {
-    return device.is_host || rows.rows >= rows_of_multiprocessor * device.multiprocessors;
+    return device.is_host ||
+           (rows.rows >= rows_of_multiprocessor * device.multiprocessors && !has_long_rows(rows));
   }
   /// Rows of X that they may fetch.
   static std::int64_t most_fetches(RowStatistics const& rows) {
