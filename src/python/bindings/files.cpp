@@ -5,7 +5,7 @@
 #include <blockspan/sparse/generators.hpp>
 #include <blockspan/sparse/matrix_market.hpp>
 
-#include "arrays.hpp"
+#include "arrays/arrays.hpp"
 #include "interruption.hpp"
 #include "runtime.hpp"
 #include <nanobind/stl/string.h>

@@ -12,10 +12,10 @@
 #include <blockspan/spmm/op.hpp>
 #include <blockspan/spmm/plan_options.hpp>
 
-#include "arrays.hpp"
+#include "arrays/arrays.hpp"
+#include "arrays/streams.hpp"
 #include "gil.hpp"
 #include "operators.hpp"
-#include "streams.hpp"
 
 namespace blockspan::python {
 

@@ -3,7 +3,7 @@
 #include "operators.hpp"
 #include "preconditioners.hpp"
 #include "runtime.hpp"
-#include "solvers.hpp"
+#include "solvers/solvers.hpp"
 #include <nanobind/nanobind.h>
 
 NB_MODULE(BLOCKSPAN_PYTHON_MODULE, m) {

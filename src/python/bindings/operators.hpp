@@ -11,7 +11,7 @@
 
 #include <blockspan/operators/linear_operator.hpp>
 
-#include "arrays.hpp"
+#include "arrays/arrays.hpp"
 #include "gil.hpp"
 
 namespace blockspan::python {

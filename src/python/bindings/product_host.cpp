@@ -1,4 +1,4 @@
-#include "arrays.hpp"
+#include "arrays/arrays.hpp"
 #include "matrix.hpp"
 
 namespace blockspan::python {

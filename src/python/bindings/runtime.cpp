@@ -19,7 +19,7 @@
 #include <blockspan/support/host_settings.hpp>
 #include <blockspan/support/out_of_memory.hpp>
 
-#include "arrays.hpp"
+#include "arrays/arrays.hpp"
 #include "gil.hpp"
 
 namespace blockspan::python {

@@ -14,7 +14,7 @@
 #include <blockspan/support/error.hpp>
 #include <blockspan/support/registers/sixteen_bit.hpp>
 
-#include "array_views.hpp"
+#include "arrays/array_views.hpp"
 #include "runtime.hpp"
 #include <nanobind/nanobind.h>
 

@@ -2,7 +2,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "streams.hpp"
+#include "arrays/streams.hpp"
 
 namespace blockspan::python {
 

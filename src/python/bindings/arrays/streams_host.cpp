@@ -1,4 +1,4 @@
-#include "streams.hpp"
+#include "arrays/streams.hpp"
 
 namespace blockspan::python {
 

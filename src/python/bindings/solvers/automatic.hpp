@@ -11,7 +11,7 @@
 #include "interruption.hpp"
 #include "matrix.hpp"
 #include "runtime.hpp"
-#include "solvers.hpp"
+#include "solvers/solvers.hpp"
 
 namespace blockspan::python {
 

@@ -4,10 +4,10 @@
 
 #include <blockspan/solvers/conjugate_gradient.hpp>
 
-#include "automatic.hpp"
 #include "interruption.hpp"
 #include "operators.hpp"
-#include "solvers.hpp"
+#include "solvers/automatic.hpp"
+#include "solvers/solvers.hpp"
 #include <nanobind/stl/optional.h>
 
 namespace blockspan::python {

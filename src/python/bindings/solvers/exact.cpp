@@ -8,7 +8,7 @@
 #include "interruption.hpp"
 #include "matrix.hpp"
 #include "runtime.hpp"
-#include "solvers.hpp"
+#include "solvers/solvers.hpp"
 #include <nanobind/stl/optional.h>
 
 namespace blockspan::python {

@@ -7,10 +7,10 @@
 #include <blockspan/solvers/lobpcg.hpp>
 #include <blockspan/solvers/lowest_pairs.hpp>
 
-#include "automatic.hpp"
 #include "interruption.hpp"
 #include "operators.hpp"
-#include "solvers.hpp"
+#include "solvers/automatic.hpp"
+#include "solvers/solvers.hpp"
 #include <nanobind/stl/optional.h>
 
 namespace blockspan::python {
