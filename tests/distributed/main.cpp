@@ -4,6 +4,11 @@
 
 #include "distributed/ranks.hpp"
 
+#define BLOCKSPAN_RANKS(Scalar, Exec)                        \
+  template class blockspan::DistributedMatrix<Scalar, Exec>; \
+  template class blockspan::DistributedOperator<Scalar, Exec>;
+BLOCKSPAN_TEST_EACH(BLOCKSPAN_RANKS)
+
 namespace blockspan::test {
 
 Communicator const*& all_ranks() {
