@@ -183,6 +183,49 @@ TEST(Devices, HaveSensibleLaunchesWhateverTheirYear) {
         }
 }
 
+/// Wavefronts of 64 lanes that exchange nothing, and no tensor cores that the kernels know: of
+/// every algorithm asked for what runs needs neither, nor scratch (but shared_tiles, in its form
+/// for any device).
+TEST(Devices, WithoutExchangeRunWhatNeedsNone) {
+  constexpr int wavefront = 64, most_threads = 1024;
+  for (auto const& matrix :
+       {small_grid, wide_grid, large_grid, graph(), elasticity(255552), full()})
+    for (auto const& scalar : {f32, f64, c64})
+      for (int const columns : {1, 3, 8, 32, 100})
+        for (bool const column_major : {false, true})
+          for (auto const* const variant : spmm_variants()) {
+            SCOPED_TRACE(std::string(variant->id) + ", " + std::to_string(columns) + " columns");
+            if (variant->kernel == SpmmKernelId::registered ||
+                !is_offered(*variant, scalar, mi250x))
+              continue;
+            auto blocks = test::blocks(columns, scalar, column_major);
+            auto const planned = plan(matrix, columns, scalar, mi250x, std::string(variant->id));
+            std::int64_t covered = 0;
+            auto const decision = decide(planned, blocks, mi250x);
+            for (auto const& launch : decision.launches) {
+              covered += launch.columns;
+              int const lanes = launch.lanes.grid.lanes();
+              EXPECT_LE(lanes, wavefront);
+              EXPECT_EQ(kernels::tuning::device_threads % static_cast<unsigned>(lanes), 0u);
+              EXPECT_EQ(launch.lanes.grid.entries(), 1);
+              EXPECT_TRUE(is_offered(*launch.variant, scalar, mi250x));
+              EXPECT_TRUE(launch.form == kernels::LaunchForm::usual ||
+                          launch.form == kernels::LaunchForm::lane_a_row ||
+                          (launch.kernel() == SpmmKernelId::shared_tiles && launch.is_registered()))
+                  << in_words(launch);
+            }
+            EXPECT_TRUE(covered == columns || decision.y_by_copy) << covered;  // whole vectors
+            blocks.sums = true;
+            EXPECT_FALSE(decide(planned, blocks, mi250x).fuses_sums);
+            blocks.sums = false, blocks.steps = true;
+            EXPECT_FALSE(decide(planned, blocks, mi250x).fuses_step);
+          }
+  static_assert(kernels::tuning::device_threads % wavefront == 0 &&
+                kernels::tuning::device_threads <= most_threads);
+  for (auto const kernel : {SpmmKernelId::windows, SpmmKernelId::adaptive, SpmmKernelId::row_pairs})
+    EXPECT_FALSE(is_offered(spmm_variant(kernel), f64, mi250x));
+}
+
 /// A band of rows of X that two thirds of a cache of 60 MB do not hold stays in one of 126.
 TEST(Devices, TakeWiderPanelsWhereCachesAreLarger) {
   auto const words = [](DeviceFacts const& device) {

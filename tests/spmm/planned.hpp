@@ -20,7 +20,7 @@ namespace blockspan::test {
 inline constexpr products::ScalarKind f32{4, false, false}, f64{8, true, false},
     c64{16, true, true};
 
-/// Devices as CUDA tells of them.
+/// Devices as CUDA tells of them; the last as HIP does.
 namespace devices {
 inline constexpr products::DeviceFacts host{.is_host = true};
 inline constexpr products::DeviceFacts h200{
@@ -44,6 +44,12 @@ inline constexpr products::DeviceFacts b200{.lanes_exchange = true,
                                             .clock = 1965,
                                             .dram = 7.7e6,
                                             .cache = std::int64_t{126} << 20};
+/// One of its two halves.
+inline constexpr products::DeviceFacts mi250x{.multiprocessors = 110,
+                                              .clock = 1700,
+                                              .dram = 1.638e6,
+                                              .cache = std::int64_t{8} << 20,
+                                              .scratch = 64 << 10};
 }  // namespace devices
 
 /// A matrix, as plans see it before they choose.

@@ -13,12 +13,12 @@ namespace blockspan::apps {
 
 namespace {
 
-constexpr char const* option = "--preconditioner";
+constexpr char const* own_option = "--preconditioner";
 
 /// Throws Error where the component behind a preconditioner was not linked.
 void require_linked(PreconditionerChoice::Kind kind, std::string const& name) {
   using Kind = PreconditionerChoice::Kind;
-  std::string const asked = option + (" " + name);
+  std::string const asked = own_option + (" " + name);
   require(has_direct || kind != Kind::direct, asked,
           left_out("direct", "apt-get install libmumps-seq-dev, then "));
   require(has_kokkos_kernels || kind != Kind::gauss_seidel, asked, left_out("kokkos_kernels"));
@@ -38,10 +38,10 @@ std::vector<NamedFile> MultigridInputs::files() const {
 PreconditionerChoice parse_preconditioner(std::string const& text, double ratio,
                                           MultigridInputs const& inputs) {
   using Kind = PreconditionerKind;
-  PreconditionerChoice choice{parse_preconditioner_words(option, text, ratio), text, inputs};
+  PreconditionerChoice choice{parse_preconditioner_words(own_option, text, ratio), text, inputs};
   require_linked(choice.kind, choice.name);
   require(choice.kind == Kind::multigrid || choice.kind == Kind::automatic || !inputs.given(),
-          option,
+          own_option,
           "--near-null, --coordinates, --block-size, --adaptive, --hierarchy and --levels go with "
           "multigrid or automatic only, not with ",
           text);

@@ -2,9 +2,8 @@
 
 #include <string>
 
-#include <CLI/CLI.hpp>
-
 #include "common/problem/preconditioner_choice.hpp"
+#include "common/run/cli11.hpp"
 #include "common/run/machine_options.hpp"
 
 namespace blockspan::apps {

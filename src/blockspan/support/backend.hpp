@@ -24,6 +24,15 @@ template <class Exec>
 inline constexpr bool on_cuda_v = false;
 #endif
 
+/// Threads of a device that run in step: a warp of CUDA, a wavefront of HIP.
+#ifdef KOKKOS_ENABLE_HIP
+template <class Exec>
+inline constexpr int warp_size_v = std::is_same_v<Exec, Kokkos::HIP> ? 64 : 32;
+#else
+template <class Exec>
+inline constexpr int warp_size_v = 32;
+#endif
+
 /// The stream of an instance, for libraries beside Kokkos; null on hosts.
 template <class Exec>
 void* native_stream([[maybe_unused]] Exec const& exec) {

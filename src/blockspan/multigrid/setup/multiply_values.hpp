@@ -87,7 +87,8 @@ void multiply_values(Exec const& exec, Arena<Exec>& arena, MatrixRef<Scalar, int
     // rows longer than the room are slow, and room that is not used keeps teams away
     std::int64_t const mean = C.rows > 0 ? C.entries() / C.rows + 1 : 1;
     std::int64_t const wanted = supernodes_A.most > 1 ? mean + mean / 2 : 4 * mean;
-    ProductTeams const teams(B.pattern, wanted, Rows::bytes_of_place(supernodes_A));
+    ProductTeams const teams(B.pattern, wanted, Rows::bytes_of_place(supernodes_A),
+                             warp_size_v<Exec>);
     teams.launch(exec, "Blockspan::multigrid_multiply", supernodes_A.groups,
                  Rows{A, B, C.ref(), supernodes_A, supernodes_B, values.data(), teams.room});
   } else {

@@ -288,7 +288,7 @@ Pattern<Exec> multiply_patterns(Exec const& exec, Arena<Exec>& arena, PatternRef
   } else {
     int slots = 16;
     while (slots < 2 * widest && slots < 32 * ProductTeams::lanes_for(B)) slots *= 2;
-    ProductTeams const teams(B, slots + 1, 2 * sizeof(int));
+    ProductTeams const teams(B, slots + 1, 2 * sizeof(int), warp_size_v<Exec>);
     while (slots + 1 > teams.room) slots /= 2;
     // lists that are kept are found once
     auto const lists =

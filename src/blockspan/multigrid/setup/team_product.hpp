@@ -17,17 +17,18 @@
 namespace blockspan::levels {
 
 /// Lanes for rows of B of the given length, and rows a team such that each has `wanted` places in
-/// scratch; at most 128 threads.
+/// scratch; at most 128 threads, at least `warp`: on HIP Kokkos knows no team that fits if only a
+/// part of a wavefront does.
 struct ProductTeams {
   static constexpr int threads = 128, scratch_bytes = 40 * 1024;
   int lanes = 4, rows = 1, room = 0;
   std::size_t bytes_of_place;
 
-  ProductTeams(PatternRef<int, int> const& B, std::int64_t wanted, std::size_t bytes)
+  ProductTeams(PatternRef<int, int> const& B, std::int64_t wanted, std::size_t bytes, int warp)
       : bytes_of_place(bytes) {
     lanes = lanes_for(B);
     auto const most = static_cast<std::int64_t>(scratch_bytes / bytes);
-    for (rows = threads / lanes; rows * lanes > 32 && most / rows < wanted;) rows /= 2;
+    for (rows = threads / lanes; rows * lanes > warp && most / rows < wanted;) rows /= 2;
     room = static_cast<int>(std::min(most / rows, std::max<std::int64_t>(wanted, 1)));
   }
 
@@ -35,13 +36,16 @@ struct ProductTeams {
     return std::max(4, levels::lanes_for(B.entries, B.rows));
   }
 
+  std::size_t bytes_of_thread() const {
+    return static_cast<std::size_t>(room) * bytes_of_place + 64;
+  }
+
   template <class Exec, class Kernel>
   void launch(Exec const& exec, char const* label, std::int64_t count, Kernel const& kernel) const {
     using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<threads>>;
     if (count == 0) return;
     auto policy = Policy(exec, static_cast<int>((count + rows - 1) / rows), rows, lanes);
-    std::size_t const bytes = static_cast<std::size_t>(room) * bytes_of_place + 64;
-    policy.set_scratch_size(0, Kokkos::PerThread(static_cast<int>(bytes)));
+    policy.set_scratch_size(0, Kokkos::PerThread(static_cast<int>(bytes_of_thread())));
     Kokkos::parallel_for(label, policy, kernel);
   }
 };

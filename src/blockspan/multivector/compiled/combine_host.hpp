@@ -56,7 +56,7 @@ struct HostCombine {
   BlockRef<Scalar> Y;
   int block = 0;  ///< rows of a task: many of narrow blocks, whose tasks would be over at once
 
-  KOKKOS_FUNCTION void operator()(typename Policy::member_type const& team) const {
+  KOKKOS_FUNCTION void operator()([[maybe_unused]] typename Policy::member_type const& team) const {
     KOKKOS_IF_ON_HOST((one_block(team);))
   }
 

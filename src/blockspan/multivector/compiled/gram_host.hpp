@@ -52,7 +52,7 @@ struct HostGram {
   std::int64_t entries() const { return std::int64_t(m) * n; }
   std::int64_t partials_size() const { return nodes() * entries(); }
 
-  KOKKOS_FUNCTION void operator()(typename Policy::member_type const& team) const {
+  KOKKOS_FUNCTION void operator()([[maybe_unused]] typename Policy::member_type const& team) const {
     KOKKOS_IF_ON_HOST((one_node(team);))
   }
 
@@ -129,8 +129,8 @@ struct HostGram {
             });
       });
     };
-    // Narrow tiles compute less below the diagonal, but are slower with 16 registers.
-    if (same && registers >= 32 && Y.columns <= 4 * widest_tile<Real>)
+    // Narrow tiles compute less below the diagonal, but are slower with AVX2.
+    if (same && register_bytes == 64 && Y.columns <= 4 * widest_tile<Real>)
       for_each_tile<Real, widest_tile<Real> / 2>(Y.columns, tile);
     else
       for_each_tile<Real>(Y.columns, tile);

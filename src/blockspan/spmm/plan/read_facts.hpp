@@ -36,21 +36,39 @@ inline DeviceFacts with_values_of(int device, DeviceFacts facts) {
 }
 #endif
 
-/// What decisions have to know of the device of an instance; CUDA devices are asked once each.
+#ifdef KOKKOS_ENABLE_HIP
+/// The same with what HIP reports.
+inline DeviceFacts with_values_of(hipDeviceProp_t const& device, DeviceFacts facts) {
+  auto const read = [](auto value, auto& fact, double unit) {
+    if (value > 0) fact = static_cast<std::remove_reference_t<decltype(fact)>>(value * unit);
+  };
+  read(device.multiProcessorCount, facts.multiprocessors, 1);
+  read(device.clockRate, facts.clock, 1e-3);  // kHz
+  double const bytes_of_cycle = device.memoryBusWidth / 8.;
+  read(2 * bytes_of_cycle * device.memoryClockRate, facts.dram, 1e-3);  // two transfers a cycle
+  read(device.l2CacheSize, facts.cache, 1);
+  read(device.sharedMemPerBlock, facts.scratch, 1);
+  return facts;
+}
+#endif
+
+/// What decisions have to know of the device of an instance; devices are asked once each.
 template <class Exec>
 DeviceFacts const& device_facts([[maybe_unused]] Exec const& exec) {
-#ifdef KOKKOS_ENABLE_CUDA
-  if constexpr (on_cuda_v<Exec>) {
+  [[maybe_unused]] auto const kept = [](int device, auto const& asked) -> DeviceFacts const& {
     static std::mutex reading;
     static std::map<int, DeviceFacts> known;
     std::lock_guard const lock(reading);
-    int const device = exec.cuda_device();
     auto const found = known.find(device);
     if (found != known.end()) return found->second;
-    return known.emplace(device, with_values_of(device, device_facts_v<Exec>)).first->second;
-  }
-#endif
-  return device_facts_v<Exec>;
+    return known.emplace(device, with_values_of(asked, device_facts_v<Exec>)).first->second;
+  };
+  if constexpr (requires { exec.cuda_device(); })
+    return kept(exec.cuda_device(), exec.cuda_device());
+  else if constexpr (requires { exec.hip_device_prop(); })
+    return kept(exec.hip_device(), exec.hip_device_prop());
+  else
+    return device_facts_v<Exec>;
 }
 
 }  // namespace blockspan::products
