@@ -17,6 +17,9 @@ TEST(RegisterSet, KnowsTheProcessorItIsCompiledFor) {
 #elif defined(__AVX__)
   EXPECT_EQ(support::register_bytes, 32);
   EXPECT_EQ(support::registers, 16);
+#elif defined(__aarch64__)
+  EXPECT_EQ(support::register_bytes, 16);
+  EXPECT_EQ(support::registers, 32);
 #else
   EXPECT_EQ(support::register_bytes, 16);
   EXPECT_EQ(support::registers, 16);

@@ -32,11 +32,14 @@
 namespace blockspan::support {
 inline namespace BLOCKSPAN_REGISTERS {
 
-/// Bytes of a vector register, and how many the processor has (with 16 bytes: SSE; NEON has more).
+/// Bytes of a vector register, and how many the processor has (the last: SSE). With SVE the
+/// registers of NEON are used, whose length the compiler knows.
 #if defined(__AVX512F__)
 inline constexpr int register_bytes = 64, registers = 32;
 #elif defined(__AVX__)
 inline constexpr int register_bytes = 32, registers = 16;
+#elif defined(__aarch64__)
+inline constexpr int register_bytes = 16, registers = 32;
 #else
 inline constexpr int register_bytes = 16, registers = 16;
 #endif
