@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include <blockspan/multigrid/automatic.hpp>
+#include <blockspan/operators/matrix_operator.hpp>
 #include <blockspan/sparse/generators.hpp>
 
 namespace blockspan::test {
@@ -41,9 +42,9 @@ TEST(MultigridAutomatic, SwitchesASystemWhereMoreIsLeftThanMultigridTakes) {
   EXPECT_TRUE(pace.is_time_to_switch(599, 1, 1)) << "another group takes 320";
   EXPECT_FALSE(pace.is_time_to_switch(601, 1, 1));
   auto const idle = steady(SolveKind::system, 40, 1);
-  EXPECT_TRUE(idle.is_time_to_switch(800));
-  EXPECT_FALSE(idle.is_time_to_switch(801)) << "too early to say";
-  EXPECT_FALSE(steady(SolveKind::system, 3, 1).is_time_to_switch(1));
+  EXPECT_TRUE(idle.is_time_to_switch(1600));
+  EXPECT_FALSE(idle.is_time_to_switch(1601)) << "too early to say";
+  EXPECT_FALSE(steady(SolveKind::system, 1, 1).is_time_to_switch(1));
   EXPECT_FALSE(steady(SolveKind::system, 100, 1e-2).is_time_to_switch(301)) << "too late to gain";
 }
 
@@ -85,10 +86,10 @@ TEST(MultigridAutomatic, BeginsAnewWhereTheIterationDoes) {
 }
 
 TEST(MultigridAutomatic, CountsASetupInIterationsOfAllColumns) {
-  EXPECT_EQ(multigrid_work(SolveKind::system, 1), 278);  // 217.6 + 60
-  EXPECT_EQ(multigrid_work(SolveKind::system, 8), 100);  // 71.2 + 28.5
-  EXPECT_EQ(multigrid_work(SolveKind::system, 16), 67);  // 40.2 + 26.25
-  EXPECT_EQ(multigrid_work(SolveKind::system, 16, 2), 93);
+  EXPECT_EQ(multigrid_work(SolveKind::system, 1), 67);   // 54.7 + 12
+  EXPECT_EQ(multigrid_work(SolveKind::system, 8), 28);   // 15.0 + 12
+  EXPECT_EQ(multigrid_work(SolveKind::system, 16), 21);  // 8.2 + 12
+  EXPECT_EQ(multigrid_work(SolveKind::system, 16, 2), 33);
   EXPECT_EQ(multigrid_work(SolveKind::eigenpairs, 16), 11);
   for (auto const kind : {SolveKind::system, SolveKind::eigenpairs})
     EXPECT_GT(multigrid_work(kind, 10000), 0);
@@ -99,23 +100,18 @@ TEST(MultigridAutomatic, TakesAWeakHierarchyForManyIterationsOnly) {
   report.status = MultigridStatus::weak;
   report.products = 5;
   report.predicted_iterations = 40;
-  EXPECT_TRUE(weak_multigrid_pays(report, SolveKind::system, 161));  // 40 x 6 products: 1.5 x 161
-  EXPECT_FALSE(weak_multigrid_pays(report, SolveKind::system, 159));
-  EXPECT_TRUE(weak_multigrid_pays(report, SolveKind::eigenpairs, 31));  // 8 x 31
-  EXPECT_FALSE(weak_multigrid_pays(report, SolveKind::eigenpairs, 29));
+  EXPECT_TRUE(weak_multigrid_pays(report, 31));  // 40 x 6 products: 8 x 31
+  EXPECT_FALSE(weak_multigrid_pays(report, 29));
   report.status = MultigridStatus::no_coarsening;
-  EXPECT_FALSE(weak_multigrid_pays(report, SolveKind::system, 1e9));
+  EXPECT_FALSE(weak_multigrid_pays(report, 1e9));
 }
 
 TEST(MultigridAutomatic, GivesFactorsTheMemoryOfWorkThatIsSaved) {
-  // e entries cost e^2 / rows, a step of one column entries + 10 vectors, 16 bytes an entry
-  double const rows = 1e6, entries = std::sqrt(rows * (5e6 + 10 * rows) * 300);
-  EXPECT_EQ(factors_worth(SolveKind::system, 1'000'000, 5'000'000, 1, 300),
-            static_cast<std::int64_t>(16 * entries));
-  EXPECT_GE(factors_worth(SolveKind::system, 100, 300, 1, 1), 1 << 24) << "what costs no time";
-  EXPECT_EQ(factors_worth(SolveKind::system, 100, 300, 1, std::numeric_limits<double>::infinity()),
-            0)
-      << "no limit";
+  // e entries cost e^2 / rows, a step of one column 8 (entries + 10 vectors), 16 bytes an entry
+  double const rows = 1e6, entries = std::sqrt(rows * 8 * (5e6 + 10 * rows) * 300);
+  EXPECT_EQ(factors_worth(1'000'000, 5'000'000, 1, 300), static_cast<std::int64_t>(16 * entries));
+  EXPECT_GE(factors_worth(100, 300, 1, 1), 1 << 24) << "what costs no time";
+  EXPECT_EQ(factors_worth(100, 300, 1, std::numeric_limits<double>::infinity()), 0) << "no limit";
 }
 
 struct Named {
@@ -142,17 +138,27 @@ Made hierarchy(MultigridStatus status, double iterations) {
   return made;
 }
 
-/// What eight columns of 10,000 rows go on with whose errors have fallen to 0.1 in 40 steps, 280
-/// before they are solved; and why.
-Made after_forty(Made levels, Made factors, GraphShape shape = {}) {
-  ChangeOver course(SolveKind::system, 10'000, 8, 1e-8, true, [shape] { return shape; });
-  auto M = named("jacobi");
-  std::vector<double> errors(8, 1e-3);
-  for (int k = 1; k < 5; ++k) {  // a twentieth of the work of eight columns
-    errors[3] = std::pow(0.1, k / 40.0);
-    EXPECT_FALSE(course.due(errors, k)) << k;
+constexpr bool by_jacobi = false, by_polynomial = true;
+
+/// The iteration in which a solve changes over whose errors fall by a digit in so many; 0: in none
+/// of these.
+int when_due(ChangeOver& course, int iterations_of_a_digit, int columns = 1) {
+  std::vector<double> errors(static_cast<std::size_t>(columns), 1e-3);
+  for (int k = 1; k <= iterations_of_a_digit; ++k) {
+    errors.back() = std::pow(0.1, double(k) / iterations_of_a_digit);
+    if (course.due(errors, k)) return k;
   }
-  for (int k = 5; k <= 40; ++k) errors[3] = std::pow(0.1, k / 40.0), course.due(errors, k);
+  return 0;
+}
+
+/// What eight columns of 10,000 rows go on with whose errors have fallen to 0.1 in 40 iterations of
+/// the polynomial, 280 before they are solved; and why.
+Made after_forty(Made levels, Made factors, GraphShape shape = {}) {
+  ChangeOver course(SolveKind::system, by_polynomial, 10'000, 8, 1e-8, true,
+                    [shape] { return shape; });
+  auto M = named("polynomial");
+  std::vector<double> errors(8, 1e-3);
+  for (int k = 1; k <= 40; ++k) errors[3] = std::pow(0.1, k / 40.0), course.due(errors, k);
   EXPECT_TRUE(course.late());
   auto const one = [](Made& made) { return [&made](auto...) { return std::move(made); }; };
   course.take(40, M, one(levels), one(factors), [] { return named("the inverse"); });
@@ -166,53 +172,79 @@ TEST(MultigridAutomatic, TakesGoodLevelsThenFactorsThenWeakLevels) {
   auto M = after_forty(hierarchy(good, 20), named("factors"));
   EXPECT_EQ(M.op->method, "multigrid");
   EXPECT_EQ(M.notes,
-            std::vector<std::string>{"multigrid took over after 40 iterations with jacobi"});
+            std::vector<std::string>{"multigrid took over after 40 iterations with polynomial"});
   M = after_forty(hierarchy(weak, 20), named("factors"));
   EXPECT_EQ(M.op->method, "factors");
-  M = after_forty(hierarchy(weak, 60), {});  // 60 x 6 products: less than 1.5 x 280
+  M = after_forty(hierarchy(weak, 370), {});  // 370 x 6 products: less than 8 x 280
   EXPECT_EQ(M.op->method, "multigrid");
-  M = after_forty(hierarchy(weak, 80), {});
-  EXPECT_EQ(M.op->method, "jacobi");
+  M = after_forty(hierarchy(weak, 380), {});
+  EXPECT_EQ(M.op->method, "polynomial");
   EXPECT_EQ(M.notes,
             (std::vector<std::string>{"multigrid is weak: why",
-                                      "multigrid was tried after 40 iterations with jacobi"}));
+                                      "multigrid was tried after 40 iterations with polynomial"}));
 }
 
 TEST(MultigridAutomatic, TakesFactorsFirstOfWhatMisleadsACoarsening) {
   using enum MultigridStatus;
-  auto const after = [](bool narrow, bool mixed) {
-    return after_forty(hierarchy(good, 20), named("factors"), {narrow, mixed}).op->method;
+  auto const after = [](GraphShape shape) {
+    return after_forty(hierarchy(good, 20), named("factors"), shape).op->method;
   };
-  EXPECT_EQ(after(true, true), "factors");
-  EXPECT_EQ(after(true, false), "multigrid");
-  EXPECT_EQ(after_forty(hierarchy(good, 20), {}, {true, true}).op->method, "multigrid");
+  EXPECT_EQ(after({.narrow = true, .mixed_signs = true}), "factors");
+  EXPECT_EQ(after({.narrow = true, .uneven = true}), "factors");
+  EXPECT_EQ(after({.narrow = true}), "multigrid");
+  EXPECT_EQ(after({.uneven = true}), "multigrid");
+  EXPECT_EQ(after_forty(hierarchy(good, 20), {}, {.narrow = true, .mixed_signs = true}).op->method,
+            "multigrid");
 }
 
-/// A pace that a narrow graph confirms needs more than the work of multigrid, others 2.5 times
-/// that, with couplings of both signs five times.
+/// A pace that a narrow graph confirms needs half the work of multigrid, others 2.5 times that and
+/// half of it done, with couplings of both signs twice that; of more columns, more.
 TEST(MultigridAutomatic, AsksOnceWhetherTheGraphIsNarrow) {
-  for (auto const& shape : {GraphShape{true, false}, GraphShape{true, true},
-                            GraphShape{false, false}, GraphShape{false, true}}) {
-    bool const narrow = shape.narrow, mixed = shape.mixed_signs;
+  struct Row {
+    GraphShape shape;
+    int columns, digit, due;  // 7 digits are left
+  };
+  GraphShape const narrow{.narrow = true}, wide{}, structure{.mixed_signs = true};
+  for (auto const& [shape, columns, digit, due] :
+       {Row{narrow, 1, 4, 0}, Row{narrow, 1, 5, 2},  // the work of one column is 67
+        Row{wide, 1, 30, 0}, Row{wide, 1, 40, 34}, Row{structure, 1, 17, 0},
+        Row{structure, 1, 18, 2}, Row{wide, 8, 13, 0}, Row{wide, 8, 20, 14},  // of eight, 28
+        Row{structure, 8, 43, 0}, Row{structure, 8, 45, 2}}) {
     int asked = 0;
-    ChangeOver course(SolveKind::system, 10'000, 1, 1e-8, true, [&] {
+    ChangeOver course(SolveKind::system, by_polynomial, 10'000, columns, 1e-8, true, [&, shape] {
       ++asked;
       return shape;
     });
-    auto const after_a_digit_in = [&](int steps) {
-      bool due = false;
-      for (int k = 1; k <= steps; ++k)
-        due = course.due(std::vector{std::pow(0.1, double(k) / steps)}, k);
-      return due;
-    };
-    EXPECT_FALSE(after_a_digit_in(20)) << "140 are left, the work is 278";
-    EXPECT_EQ(asked, 0);
-    EXPECT_EQ(after_a_digit_in(80), narrow) << "560";
-    EXPECT_EQ(asked, 1);
-    EXPECT_EQ(after_a_digit_in(120), narrow || !mixed) << "840";
-    EXPECT_TRUE(after_a_digit_in(210)) << "1,470";
-    EXPECT_EQ(asked, 1);
+    EXPECT_EQ(when_due(course, digit, columns), due) << columns << " columns, " << digit;
+    EXPECT_LE(asked, 1);
   }
+}
+
+TEST(MultigridAutomatic, CountsFourIterationsOfJacobiAsOneOfThePolynomial) {
+  auto const course = [](bool polynomial) {
+    return ChangeOver(SolveKind::system, polynomial, 10'000, 1, 1e-8, true,
+                      [] { return GraphShape{.narrow = true}; });
+  };
+  auto jacobi = course(by_jacobi), polynomial = course(by_polynomial);
+  EXPECT_EQ(when_due(polynomial, 17), 2);
+  EXPECT_EQ(when_due(jacobi, 17), 0);
+  EXPECT_EQ(when_due(jacobi, 20), 7) << "a fortieth of the work";
+  EXPECT_DOUBLE_EQ(jacobi.left(), 7 * (8 / (7 / 20.0) - 1) / 4);
+}
+
+/// The lowest pairs of a plane of many rows, and of a plate of any size, are no work for the
+/// polynomial.
+TEST(MultigridAutomatic, ChangesOverAtOnceForPairsOfThePlane) {
+  auto const due = [](std::int64_t rows, GraphShape shape) {
+    ChangeOver course(SolveKind::eigenpairs, by_polynomial, rows, 16, 1e-8, true,
+                      [shape] { return shape; });
+    EXPECT_FALSE(course.due(std::vector{1.0}, 0));
+    return course.due(std::vector{0.1}, 1);
+  };
+  EXPECT_TRUE(due(10'000, {.narrow = true}));
+  EXPECT_FALSE(due(9'999, {.narrow = true}));
+  EXPECT_TRUE(due(1'000, {.narrow = true, .mixed_signs = true}));
+  EXPECT_FALSE(due(1'000'000, {.mixed_signs = true}));
 }
 
 TEST(MultigridAutomatic, KnowsThePlaneByItsGraph) {
@@ -226,11 +258,15 @@ TEST(MultigridAutomatic, KnowsThePlaneByItsGraph) {
     EXPECT_FALSE(shape(spec).narrow) << spec;
   EXPECT_TRUE(shape("elasticity:8").mixed_signs);
   EXPECT_TRUE(shape("p1-mass:8").mixed_signs);
+  for (auto const* spec : {"laplace5:60", "laplace7:24", "jump7:24:1000"})
+    EXPECT_FALSE(shape(spec).uneven) << spec;
+  for (auto const* spec : {"p1:20", "aniso7:20:1,1,0.01", "attachment:2000:3"})
+    EXPECT_TRUE(shape(spec).uneven) << spec;
 }
 
 TEST(MultigridAutomatic, TakesFactorsOfWhatIsNotHalfWayAfterAStepARow) {
   for (bool const linked : {true, false}) {
-    ChangeOver course(SolveKind::system, 500, 1, 1e-8, true);
+    ChangeOver course(SolveKind::system, by_jacobi, 500, 1, 1e-8, true);
     auto M = named("jacobi");
     EXPECT_FALSE(course.due(std::vector{0.9}, 499));
     EXPECT_FALSE(course.due(std::vector{1e-5}, 500)) << "half way";
@@ -244,6 +280,20 @@ TEST(MultigridAutomatic, TakesFactorsOfWhatIsNotHalfWayAfterAStepARow) {
         [] { return named("the inverse"); });
     EXPECT_EQ(M.op->method, linked ? "factors" : "the inverse");
     EXPECT_FALSE(course.due(std::vector{0.9}, 10'000));
+  }
+}
+
+/// Twelve steps of Lanczos tell a mass matrix from a grid.
+TEST(MultigridAutomatic, BeginsWithJacobiWhereThatIsQuick) {
+  using Exec = Kokkos::DefaultHostExecutionSpace;
+  Exec const exec;
+  for (auto const* spec : {"laplace5:60", "laplace7:24", "elasticity:8", "p1:20", "p1-mass:20"}) {
+    auto const A = generate<double>(exec, spec);
+    auto const product = matrix_operator(exec, A);
+    auto const setup = chebyshev_setup(exec, product, A, automatic_polynomial());
+    bool const mass = std::string(spec) == "p1-mass:20";
+    EXPECT_EQ(begins_with_polynomial(SolveKind::system, setup), !mass) << spec;
+    EXPECT_TRUE(begins_with_polynomial(SolveKind::eigenpairs, setup)) << spec;
   }
 }
 

@@ -41,7 +41,8 @@ inline constexpr char const* preconditioner_help =
     "memory; "
     "multigrid[:DEGREE]: smoothed aggregation, for large problems on meshes and graphs; DEGREE: of "
     "the smoother, 1 to 4; "
-    "automatic: begins with jacobi (eigenpairs: chebyshev:8), counts, and changes over to "
+    "automatic: begins with chebyshev:8:100 (jacobi where that is quick), counts, and changes over "
+    "to "
     "multigrid, or to direct where that is linked, once less work is left that way";
 
 /// Reads one of those forms; `ratio` is the default for chebyshev. inputs: allowed for multigrid

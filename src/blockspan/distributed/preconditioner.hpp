@@ -51,8 +51,9 @@ struct Preconditioner {
   std::unique_ptr<LinearOperator<Scalar, Exec>> op = {};  ///< null: none
   std::vector<std::string> notes = {};
   std::optional<MultigridReport> levels = {};
-  std::string fault = {};  ///< without op: why A does not suit the method
-  bool automatic = false;  ///< another may follow: change_over_of
+  std::string fault = {};   ///< without op: why A does not suit the method
+  bool automatic = false;   ///< another may follow: change_over_of
+  bool polynomial = false;  ///< what it begins with then: that of automatic_polynomial, or Jacobi
   /// What helps where a solver finds it not positive definite; empty, or false: nothing.
   std::function<bool(Preconditioner&)> mend = {};
   /// Takes other values of the same pattern; empty: to be made anew. Throws as the setup does.
@@ -118,9 +119,7 @@ class PreconditionerMaker {
     auto const setup = chebyshev_setup(options);
     Made made;
     made.fault = setup.fault;
-    if (setup.usable())
-      made.op = std::make_unique<ChebyshevPreconditioner<Scalar, Exec>>(
-          blockspan::chebyshev(*in_.product, setup, options));
+    if (setup.usable()) made.op = polynomial(setup, options);
     return made;
   }
 
@@ -180,19 +179,16 @@ class PreconditionerMaker {
     fail(in_.where, "multigrid on several ranks is in double precision only");
   }
 
-  /// What `automatic` begins with: Jacobi for systems and for what has few rows or a polynomial
-  /// does not suit, else Chebyshev's, eight products of which cost little beside the vectors of an
-  /// eigensolver.
+  /// What `automatic` begins with: Jacobi for what has few rows or a polynomial does not suit, else
+  /// the polynomial.
   Made first_of_automatic() const {
-    bool const stays_with_jacobi =
-        positive() || in_.A->partition().global_rows() < automatic_least_rows;
-    if (!stays_with_jacobi)
-      if (auto made = chebyshev(automatic_polynomial()); made.op) {
-        made.automatic = true;
-        return made;
-      }
     auto made = jacobi();
-    made.automatic = stays_with_jacobi;  // of systems and few rows: see ChangeOver
+    made.automatic = true;
+    if (in_.A->partition().global_rows() < automatic_least_rows) return made;
+    auto const setup = chebyshev_setup(automatic_polynomial());
+    made.automatic = positive() || setup.usable();
+    made.polynomial = begins_with_polynomial(in_.kind, setup);
+    if (made.polynomial) made.op = polynomial(setup, automatic_polynomial());
     return made;
   }
 
@@ -203,8 +199,8 @@ class PreconditionerMaker {
     if constexpr (Linked::direct) {
       if (!on_one_rank()) return {};
       try {
-        return direct(factors_worth(in_.kind, in_.A->partition().global_rows(), in_.A->nonzeros(),
-                                    in_.columns, left));
+        return direct(
+            factors_worth(in_.A->partition().global_rows(), in_.A->nonzeros(), in_.columns, left));
       } catch (Error const& error) {
         return only_note(error.what());
       }
@@ -264,6 +260,12 @@ class PreconditionerMaker {
       return blockspan::chebyshev_setup(in_.exec, *in_.product, in_.A->whole(), options);
     return blockspan::chebyshev_setup<Scalar, Exec>(in_.exec, *in_.product, jacobi_factors(),
                                                     options);
+  }
+
+  auto polynomial(ChebyshevSetup<Scalar, Exec> const& setup,
+                  ChebyshevOptions const& options) const {
+    return std::make_unique<ChebyshevPreconditioner<Scalar, Exec>>(
+        blockspan::chebyshev(*in_.product, setup, options));
   }
 
   static Made only_note(std::string note) {
@@ -338,7 +340,8 @@ ChangeOver change_over_of(PreconditionerInput<Scalar, Exec> const& in,
   std::function<GraphShape()> shape;
   if constexpr (support::runs_on_host_v<Exec>)
     if (alone) shape = [whole = in.A->whole()] { return graph_shape(whole); };
-  return {in.kind, in.A->partition().global_rows(), in.columns, tolerance, alone, std::move(shape)};
+  return {in.kind, M.polynomial,    in.A->partition().global_rows(), in.columns, tolerance,
+          alone,   std::move(shape)};
 }
 
 /// Replaces M, made of `in`, or leaves it, as `course` decides after so many iterations; M's notes

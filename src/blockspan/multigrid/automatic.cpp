@@ -14,8 +14,7 @@ std::string_view default_of_eigenpairs(bool largest, bool pencil, bool one_metho
 
 int multigrid_work(SolveKind kind, int columns, int groups) {
   double const k = columns;
-  double const work =
-      kind == SolveKind::eigenpairs ? 160 / k : 740 / (2.4 + k) + groups * 10 * (2.4 + 3.6 / k);
+  double const work = kind == SolveKind::eigenpairs ? 160 / k : 145 / (1.65 + k) + groups * 12;
   return static_cast<int>(work) + 1;
 }
 
@@ -52,30 +51,28 @@ bool SolvePace::is_time_to_switch(int work, double margin, int groups_after) con
   int const iteration = seen_.back().first, steps = static_cast<int>(seen_.size()) - 1;
   if (kind_ == SolveKind::eigenpairs)
     return steps >= first_look && left() > work + of_a_good_hierarchy;
-  return iteration >= 4 && 20.0 * iteration >= work && left_of_groups(groups_after) > margin * work;
+  return iteration >= 2 && 40.0 * iteration >= work && left_of_groups(groups_after) > margin * work;
 }
 
-bool weak_multigrid_pays(MultigridReport const& report, SolveKind kind, double left) {
+bool weak_multigrid_pays(MultigridReport const& report, double left) {
   if (report.status != MultigridStatus::weak || report.predicted_iterations <= 0) return false;
-  // of products and vectors; a step of eigenpairs takes eight products of its polynomial
-  double const of_plain = kind == SolveKind::system ? 1.5 : 8;
-  return report.predicted_iterations * (1 + report.products) < of_plain * left;
+  return report.predicted_iterations * (1 + report.products) < automatic_polynomial().degree * left;
 }
 
-std::int64_t factors_worth(SolveKind kind, std::int64_t rows, std::int64_t nonzeros, int columns,
-                           double left) {
+std::int64_t factors_worth(std::int64_t rows, std::int64_t nonzeros, int columns, double left) {
   // factors of e entries take some e^2 / rows multiplications
   constexpr double vectors = 10, bytes_of_entry = 16, least_bytes = 1 << 24, most_bytes = 1e15;
-  double const n = static_cast<double>(rows), products = kind == SolveKind::system ? 1 : 8,
+  double const n = static_cast<double>(rows), products = automatic_polynomial().degree,
                step = columns * (products * static_cast<double>(nonzeros) +
                                  (products + columns - 1) * vectors * n),
                bytes = bytes_of_entry * std::sqrt(n * step * left);
   return bytes < most_bytes ? static_cast<std::int64_t>(std::max(bytes, least_bytes)) : 0;
 }
 
-ChangeOver::ChangeOver(SolveKind kind, std::int64_t rows, int columns, double tolerance, bool alone,
-                       std::function<GraphShape()> shape)
+ChangeOver::ChangeOver(SolveKind kind, bool polynomial, std::int64_t rows, int columns,
+                       double tolerance, bool alone, std::function<GraphShape()> shape)
     : kind_(kind),
+      weight_(polynomial ? 1 : 0.25),
       rows_(rows),
       columns_(columns),
       tolerance_(tolerance),
@@ -88,29 +85,39 @@ ChangeOver::ChangeOver(SolveKind kind, std::int64_t rows, int columns, double to
     iterations_ = static_cast<int>(std::clamp<std::int64_t>(rows, 100, 1 << 30));
 }
 
-bool ChangeOver::due(std::span<double const> errors, int iteration, int groups_after) {
-  if (errors.empty()) return late_ = false;
-  // A graph that is not narrow, of three dimensions or with hubs, lets a plain method end sooner
-  // than its pace says; with couplings of both signs, of structures say, a hierarchy that knows
-  // no near-null vectors takes twice the work.
-  constexpr double where_narrow = 1, elsewhere = 2.5, with_both_signs = 5;
-  double const error = *std::max_element(errors.begin(), errors.end());
-  pace_.see(iteration, error);
-  bool const system = kind_ == SolveKind::system;
-  int const together = system ? static_cast<int>(errors.size()) : columns_,
-            work = multigrid_work(kind_, together, 1 + groups_after);
+bool ChangeOver::is_time_for_levels(int iteration, int together, int groups_after) {
+  // Of many rows in the plane, ten pairs take three times the work of multigrid.
+  constexpr std::int64_t rows_of_plane = 10'000;
+  // The narrow stand for long where they have begun to. Others, of three dimensions or with hubs,
+  // end sooner than the pace says, and structures in a block much sooner.
+  double const narrow = 0.5, mixed_signs = 0.5 + 1.5 * together, elsewhere = 2.5;
+  if (!may_coarsen_) return false;
+  int const groups = 1 + groups_after,
+            work = static_cast<int>(multigrid_work(kind_, together, groups) / weight_);
   auto const is_time = [&](double margin) {
     return pace_.is_time_to_switch(work, margin, groups_after);
   };
-  bool for_levels = may_coarsen_ && is_time(where_narrow);
-  if (system && for_levels) {
+  if (kind_ == SolveKind::eigenpairs) {
     if (look_) shape_ = std::exchange(look_, nullptr)();
-    for_levels = is_time(shape_.narrow        ? where_narrow
-                         : shape_.mixed_signs ? with_both_signs
-                                              : elsewhere);
+    bool const at_once = shape_.narrow && (shape_.mixed_signs || rows_ >= rows_of_plane);
+    return at_once ? iteration >= 1 : is_time(1);
   }
-  bool const for_factors = iteration >= iterations_ && error > std::sqrt(tolerance_);
-  left_ = pace_.left_of_groups(groups_after);
+  if (!is_time(narrow)) return false;
+  if (look_) shape_ = std::exchange(look_, nullptr)();
+  if (shape_.narrow) return true;
+  if (shape_.mixed_signs) return is_time(mixed_signs);
+  return 2 * iteration >= work && is_time(elsewhere);
+}
+
+bool ChangeOver::due(std::span<double const> errors, int iteration, int groups_after) {
+  if (errors.empty()) return late_ = false;
+  double const error = *std::max_element(errors.begin(), errors.end());
+  pace_.see(iteration, error);
+  bool const system = kind_ == SolveKind::system;
+  int const together = system ? static_cast<int>(errors.size()) : columns_;
+  bool const for_levels = is_time_for_levels(iteration, together, groups_after),
+             for_factors = iteration >= iterations_ && error > std::sqrt(tolerance_);
+  left_ = weight_ * pace_.left_of_groups(groups_after);
   if (system) left_ *= static_cast<double>(together) / std::max(columns_, together);
   return late_ = for_levels || for_factors;
 }

@@ -21,12 +21,21 @@
 // way on any load and on all ranks.
 namespace blockspan {
 
-/// What a preconditioner is for. The plain methods are Jacobi for systems, for eigenpairs a
-/// Chebyshev polynomial of degree 8 on [b / 100, b].
+/// What a preconditioner is for.
 enum class SolveKind { system, eigenpairs };
 
-/// That polynomial. Where it does not suit a matrix, Jacobi serves to the end.
+/// The plain method that a solve begins with: a Chebyshev polynomial over Jacobi. It takes a
+/// seventh of Jacobi's iterations, and its products cost less than the vectors of the six saved.
 constexpr ChebyshevOptions automatic_polynomial() { return {.degree = 8, .ratio = 100}; }
+
+/// Whether it begins so, by what chebyshev_setup has seen; else Jacobi does. Systems that Jacobi
+/// solves in some twenty iterations (mass matrices) would lose by so wide an interval.
+template <class Scalar, class Exec>
+bool begins_with_polynomial(SolveKind kind, ChebyshevSetup<Scalar, Exec> const& setup) {
+  constexpr real_t<Scalar> well_conditioned = 30;  // twelve steps show 50 to 62 of any grid
+  auto const& [smallest, largest, residual, steps, finite] = setup.estimate;
+  return setup.usable() && (kind == SolveKind::eigenpairs || largest > well_conditioned * smallest);
+}
 
 /// The word for what eigenpairs take by default. Jacobi favours rows with a small diagonal: right
 /// at the lower end of the spectrum, wrong at the upper one, where only a pencil still gains by its
@@ -37,10 +46,10 @@ std::string_view default_of_eigenpairs(bool largest, bool pencil, bool one_metho
 /// time than a decision takes.
 constexpr std::int64_t automatic_least_rows = 1000;
 
-/// The work of multigrid, in iterations of `columns` columns of the plain method. Systems: the
-/// setup and, for each of `groups` that are solved one after the other, the 10 iterations that a
-/// good hierarchy takes (hosts, one thread: setups of 130 to 280, 50 to 130, 20 to 75 for 1, 8, 16
-/// columns; an iteration 5 to 8, 3.5 to 4.5, 2.5 to 3.5). Eigenpairs: the setup alone, 160 over the
+/// The work of multigrid, in iterations of `columns` columns of the polynomial. Systems: the setup
+/// (hosts, one thread: 55, 16, 8 for 1, 8, 16 columns, whatever the rows have of entries) and, for
+/// each of `groups` that are solved one after the other, the 10 iterations that a good hierarchy
+/// takes, each a little more than one of the polynomial. Eigenpairs: the setup alone, 160 over the
 /// columns, since each has its own products.
 int multigrid_work(SolveKind kind, int columns, int groups = 1);
 
@@ -52,6 +61,9 @@ struct GraphShape {
   /// Off-diagonal entries of the diagonal's sign are more than a twelfth of the others: plates,
   /// anisotropy across the grid, where the strength of couplings misleads a coarsening.
   bool mixed_signs = false;
+  /// Few rows have as many entries as the row before, all of one size: not a grid of smooth
+  /// coefficients, where a hierarchy takes a third of the work of others.
+  bool uneven = false;
 };
 
 /// Of a square CrsMatrix in host memory, by a search that begins far from its middle row; where it
@@ -78,15 +90,25 @@ GraphShape graph_shape(Matrix const& A) {
   levels_from(n / 2, 1);
   double const levels = levels_from(reached.back(), 2), rows = static_cast<double>(reached.size()),
                width = rows / levels;
-  double of_diagonal = 0, others = 0;
-  for (std::size_t i = 0; i < n; ++i)
-    for (auto p = offsets(i); p < offsets(i + 1); ++p) {
-      double const value = static_cast<double>(real_part(A.values(p)));
-      if (static_cast<std::size_t>(columns(p)) != i)
-        (value > 0 ? of_diagonal : others) += std::abs(value);
-    }
   // a square of the plane has levels of between half a side and one and a half
-  return {2 * reached.size() >= n && width * width <= 2.25 * rows, 12 * of_diagonal > others};
+  GraphShape shape{.narrow = 2 * reached.size() >= n && width * width <= 2.25 * rows};
+  double of_diagonal = 0, others = 0;
+  std::size_t even = 0;
+  for (std::size_t i = 0, length = 0; i < n; ++i) {
+    double least = std::numeric_limits<double>::infinity(), most = 0;
+    for (auto p = offsets(i); p < offsets(i + 1); ++p) {
+      double const value = static_cast<double>(real_part(A.values(p))), size = std::abs(value);
+      if (static_cast<std::size_t>(columns(p)) == i || size == 0) continue;
+      (value > 0 ? of_diagonal : others) += size;
+      least = std::min(least, size), most = std::max(most, size);
+    }
+    auto const before =
+        std::exchange(length, static_cast<std::size_t>(offsets(i + 1) - offsets(i)));
+    if (length == before && most <= 4 * least) ++even;
+  }
+  shape.mixed_signs = 12 * of_diagonal > others;
+  shape.uneven = 4 * even < 3 * n;
+  return shape;
 }
 
 /// How many iterations are left until `tolerance`, at the pace of those so far that have brought
@@ -110,10 +132,10 @@ class SolvePace {
   /// The same with groups_after like this one; after the first call of see().
   double left_of_groups(int groups_after) const;
 
-  /// Another method, of `work` iterations, has less left to do. Systems, from a twentieth of that
-  /// work on: more than `margin` times the work is left, of this group and of groups_after like it.
-  /// Eigenpairs: after seven iterations, a setup and the 20 iterations that a good hierarchy takes
-  /// are less.
+  /// Another method, of `work` iterations, has less left to do. Systems, from two iterations and a
+  /// fortieth of that work on: more than `margin` times the work is left, of this group and of
+  /// groups_after like it. Eigenpairs: after seven iterations, a setup and the 20 iterations that a
+  /// good hierarchy takes are less.
   bool is_time_to_switch(int work, double margin = 1, int groups_after = 0) const;
 
  private:
@@ -125,12 +147,11 @@ class SolvePace {
 /// Whether a hierarchy that its probe calls weak is still worth its iterations, where `left` of the
 /// plain method remain. Both counts are hopeful: eight steps show a fifth to all of what a weak
 /// hierarchy takes, a pace little of the plateau that may follow.
-bool weak_multigrid_pays(MultigridReport const& report, SolveKind kind, double left);
+bool weak_multigrid_pays(MultigridReport const& report, double left);
 
 /// Bytes of factors that have less work than `left` iterations of the plain method; 0: any number
 /// is worth it. nonzeros: of the matrix of `rows` rows; columns: solved or iterated together.
-std::int64_t factors_worth(SolveKind kind, std::int64_t rows, std::int64_t nonzeros, int columns,
-                           double left);
+std::int64_t factors_worth(std::int64_t rows, std::int64_t nonzeros, int columns, double left);
 
 /// What `automatic` does in the course of one solve. A solver's monitor shows it errors, stops the
 /// solve where it is due, and the solve goes on with what take() has made:
@@ -142,16 +163,16 @@ class ChangeOver {
  public:
   /// Of a preconditioner that stays.
   ChangeOver() = default;
-  /// alone: one rank has all rows. shape: called once at most, for systems where a narrow graph
-  /// would make the difference; null: not narrow.
-  ChangeOver(SolveKind kind, std::int64_t rows, int columns, double tolerance, bool alone,
-             std::function<GraphShape()> shape = nullptr);
+  /// polynomial: the solve begins with that, else with Jacobi. alone: one rank has all rows. shape:
+  /// called once at most, when another method seems to have less work; null: not narrow.
+  ChangeOver(SolveKind kind, bool polynomial, std::int64_t rows, int columns, double tolerance,
+             bool alone, std::function<GraphShape()> shape = nullptr);
 
   /// errors: those that have to fall below the tolerance, of one at the start; of a system those of
   /// the columns that are solved together, after whom come groups_after like them.
   bool due(std::span<double const> errors, int iteration, int groups_after = 0);
   bool late() const { return late_; }    ///< what due() said last
-  double left() const { return left_; }  ///< iterations of all columns then
+  double left() const { return left_; }  ///< of the polynomial's iterations of all columns then
 
   /// Replaces M, or leaves it where nothing better can be made; the reason is among its notes. Made
   /// has a pointer `op` to a LinearOperator, `notes`, and `levels`, a pointer or optional with a
@@ -163,7 +184,7 @@ class ChangeOver {
             Inverse const& inverse) {
     late_ = false;
     if (std::exchange(may_coarsen_, false)) {
-      if (shape_.narrow && shape_.mixed_signs) {
+      if (factors_first()) {
         auto complete = factors(left());
         if (complete.op) return take_over(std::move(complete), iterations, "direct", M);
       }
@@ -173,7 +194,7 @@ class ChangeOver {
       // where neither finds it easy, a pace says little of the plateau that may follow
       auto complete = factors(3 * left());
       if (complete.op) return take_over(std::move(complete), iterations, "direct", M);
-      if (made.op && !weak_multigrid_pays(*made.levels, kind_, left())) {
+      if (made.op && !weak_multigrid_pays(*made.levels, left())) {
         made.notes = {"multigrid is " + std::string(to_string(made.levels->status)) + ": " +
                       made.levels->message};
         made.op.reset();
@@ -191,13 +212,22 @@ class ChangeOver {
   static constexpr int never = std::numeric_limits<int>::max();
   static constexpr std::int64_t few_rows = 4000;
 
+  bool is_time_for_levels(int iteration, int together, int groups_after);
+
+  /// Where they are likely to have less work than a hierarchy.
+  bool factors_first() const {
+    if (kind_ == SolveKind::eigenpairs) return shape_.narrow && shape_.mixed_signs;
+    return shape_.mixed_signs || (shape_.narrow && shape_.uneven);
+  }
+
   template <class Made>
   void take_over(Made made, int iterations, std::string const& name, Made& M) {
     if (!made.op && made.notes.empty()) return;
     auto notes = std::move(M.notes);
     notes.insert(notes.end(), made.notes.begin(), made.notes.end());
     notes.push_back(name + (made.op ? " took over" : " was tried") + " after " +
-                    std::to_string(iterations) + " iterations with " + M.op->name());
+                    std::to_string(iterations) + (iterations == 1 ? " iteration" : " iterations") +
+                    " with " + M.op->name());
     if (made.op) {
       may_coarsen_ = false;
       iterations_ = never;
@@ -207,6 +237,7 @@ class ChangeOver {
   }
 
   SolveKind kind_ = SolveKind::system;
+  double weight_ = 1;  ///< one of the plain method, in those of the polynomial
   std::int64_t rows_ = 0;
   int columns_ = 1;
   double tolerance_ = 0;

@@ -25,9 +25,9 @@ class SolverOptions:
             (eigenvalues are NumPy's always).
         M: approximation of the inverse of A, positive definite: a name ("jacobi", "block-jacobi:3",
             "chebyshev:8", "multigrid"), one of :mod:`blockspan.precond`, or what A may be; None for
-            none. "automatic" is the rule of the programs where A is sparse: begin with Jacobi, for
-            the lowest pairs with a polynomial, count, and change over to multigrid or factors once
-            these have less work (none for the highest pairs of one matrix, Jacobi for those of a
+            none. "automatic" is the rule of the programs where A is sparse: begin with a
+            polynomial over Jacobi, count, and change over to multigrid or factors once these have
+            less work (none for the highest pairs of one matrix, Jacobi for those of a
             pencil and with checkpoints). ``preconditioner`` and ``notes`` of the result tell which
             and why. Without entries, of a function or a dense array, it is none.
         maxiter: iterations; default 10000.
