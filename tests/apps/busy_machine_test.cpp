@@ -99,7 +99,8 @@ TEST(BusyMachine, ASolveBesideBusyLoopsTakesItsShareOfTime) {
   }
 }
 
-/// Jacobi, multigrid after some iterations of it, and multigrid at once: what is counted decides.
+/// The polynomial, multigrid after some iterations of it, and multigrid at once: what is counted
+/// decides.
 TEST(BusyMachine, AutomaticTakesTheSameWayBesideBusyLoops) {
   for (auto const& [app, spec] :
        {std::pair<std::string, std::string>("blockspan-solve", "laplace7:28"),

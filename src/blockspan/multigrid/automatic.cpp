@@ -90,7 +90,7 @@ bool ChangeOver::is_time_for_levels(int iteration, int together, int groups_afte
   constexpr std::int64_t rows_of_plane = 10'000;
   // The narrow stand for long where they have begun to. Others, of three dimensions or with hubs,
   // end sooner than the pace says, and structures in a block much sooner.
-  double const narrow = 0.5, mixed_signs = 0.5 + 1.5 * together, elsewhere = 2.5;
+  double const narrow = 0.5, mixed_signs = 1.5 * together - 0.25, elsewhere = 2.5;
   if (!may_coarsen_) return false;
   int const groups = 1 + groups_after,
             work = static_cast<int>(multigrid_work(kind_, together, groups) / weight_);
