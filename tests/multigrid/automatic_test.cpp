@@ -107,8 +107,8 @@ TEST(MultigridAutomatic, TakesAWeakHierarchyForManyIterationsOnly) {
 }
 
 TEST(MultigridAutomatic, GivesFactorsTheMemoryOfWorkThatIsSaved) {
-  // e entries cost e^2 / rows, a step of one column 8 (entries + 10 vectors), 16 bytes an entry
-  double const rows = 1e6, entries = std::sqrt(rows * 8 * (5e6 + 10 * rows) * 300);
+  // e entries cost e^2 / (3 rows), a step of one column 8 (entries + 10 vectors), 16 bytes an entry
+  double const rows = 1e6, entries = std::sqrt(3 * rows * 8 * (5e6 + 10 * rows) * 300);
   EXPECT_EQ(factors_worth(1'000'000, 5'000'000, 1, 300), static_cast<std::int64_t>(16 * entries));
   EXPECT_GE(factors_worth(100, 300, 1, 1), 1 << 24) << "what costs no time";
   EXPECT_EQ(factors_worth(100, 300, 1, std::numeric_limits<double>::infinity()), 0) << "no limit";
@@ -197,6 +197,21 @@ TEST(MultigridAutomatic, TakesFactorsFirstOfWhatMisleadsACoarsening) {
             "multigrid");
 }
 
+/// A structure of one column, of whose factors the levels of the graph say what they take.
+TEST(MultigridAutomatic, AnalysesStructuresOnlyWhereFactorsMayPay) {
+  for (auto const& [dissection, method] : {std::pair(1260, "factors"), {1270, "multigrid"}}) {
+    ChangeOver course(SolveKind::system, by_polynomial, 10'000, 1, 1e-8, true, [d = dissection] {
+      return GraphShape{.mixed_signs = true, .dissection = double(d)};
+    });
+    ASSERT_EQ(when_due(course, 20), 2);  // 158 are left, of 8 products each
+    auto M = named("polynomial");
+    course.take(
+        2, M, [] { return hierarchy(MultigridStatus::good, 20); },
+        [](double) { return named("factors"); }, [] { return named("the inverse"); });
+    EXPECT_EQ(M.op->method, method);
+  }
+}
+
 /// A pace that a narrow graph confirms needs half the work of multigrid, others 2.5 times that and
 /// half of it done, with couplings of both signs 1.25 times that, of eight columns 11.75.
 TEST(MultigridAutomatic, AsksOnceWhetherTheGraphIsNarrow) {
@@ -257,6 +272,8 @@ TEST(MultigridAutomatic, KnowsThePlaneByItsGraph) {
   for (auto const* spec : {"laplace7:24", "laplace27:20", "elasticity:12", "p1:20"})
     EXPECT_FALSE(shape(spec).narrow) << spec;
   EXPECT_TRUE(shape("elasticity:8").mixed_signs);
+  // 8 levels of 168 rows in the mean
+  EXPECT_NEAR(shape("elasticity:8").dissection, std::pow(168, 3) / (9 * 22 * 22 * 19), 1e-9);
   EXPECT_TRUE(shape("p1-mass:8").mixed_signs);
   for (auto const* spec : {"laplace5:60", "laplace7:24", "jump7:24:1000"})
     EXPECT_FALSE(shape(spec).uneven) << spec;

@@ -60,12 +60,14 @@ bool weak_multigrid_pays(MultigridReport const& report, double left) {
 }
 
 std::int64_t factors_worth(std::int64_t rows, std::int64_t nonzeros, int columns, double left) {
-  // factors of e entries take some e^2 / rows multiplications
-  constexpr double vectors = 10, bytes_of_entry = 16, least_bytes = 1 << 24, most_bytes = 1e15;
+  // factors of e entries take some e^2 / rows multiplications, in dense blocks: three of these take
+  // at most the time of one of a product
+  constexpr double dense = 3, vectors = 10, bytes_of_entry = 16, least_bytes = 1 << 24,
+                   most_bytes = 1e15;
   double const n = static_cast<double>(rows), products = automatic_polynomial().degree,
                step = columns * (products * static_cast<double>(nonzeros) +
                                  (products + columns - 1) * vectors * n),
-               bytes = bytes_of_entry * std::sqrt(n * step * left);
+               bytes = bytes_of_entry * std::sqrt(dense * n * step * left);
   return bytes < most_bytes ? static_cast<std::int64_t>(std::max(bytes, least_bytes)) : 0;
 }
 
@@ -85,9 +87,13 @@ ChangeOver::ChangeOver(SolveKind kind, bool polynomial, std::int64_t rows, int c
     iterations_ = static_cast<int>(std::clamp<std::int64_t>(rows, 100, 1 << 30));
 }
 
+bool ChangeOver::of_the_plane() const {
+  constexpr std::int64_t many_rows = 10'000;  // ten pairs take three times the work of multigrid
+  return kind_ == SolveKind::eigenpairs && shape_.narrow &&
+         (shape_.mixed_signs || rows_ >= many_rows);
+}
+
 bool ChangeOver::is_time_for_levels(int iteration, int together, int groups_after) {
-  // Of many rows in the plane, ten pairs take three times the work of multigrid.
-  constexpr std::int64_t rows_of_plane = 10'000;
   // The narrow stand for long where they have begun to. Others, of three dimensions or with hubs,
   // end sooner than the pace says, and structures in a block much sooner.
   double const narrow = 0.5, mixed_signs = 1.5 * together - 0.25, elsewhere = 2.5;
@@ -99,8 +105,7 @@ bool ChangeOver::is_time_for_levels(int iteration, int together, int groups_afte
   };
   if (kind_ == SolveKind::eigenpairs) {
     if (look_) shape_ = std::exchange(look_, nullptr)();
-    bool const at_once = shape_.narrow && (shape_.mixed_signs || rows_ >= rows_of_plane);
-    return at_once ? iteration >= 1 : is_time(1);
+    return of_the_plane() ? iteration >= 1 : is_time(1);
   }
   if (!is_time(narrow)) return false;
   if (look_) shape_ = std::exchange(look_, nullptr)();
@@ -117,7 +122,8 @@ bool ChangeOver::due(std::span<double const> errors, int iteration, int groups_a
   int const together = system ? static_cast<int>(errors.size()) : columns_;
   bool const for_levels = is_time_for_levels(iteration, together, groups_after),
              for_factors = iteration >= iterations_ && error > std::sqrt(tolerance_);
-  left_ = weight_ * pace_.left_of_groups(groups_after);
+  left_ = of_the_plane() ? std::numeric_limits<double>::infinity()
+                         : weight_ * pace_.left_of_groups(groups_after);
   if (system) left_ *= static_cast<double>(together) / std::max(columns_, together);
   return late_ = for_levels || for_factors;
 }

@@ -64,6 +64,8 @@ struct GraphShape {
   /// Few rows have as many entries as the row before, all of one size: not a grid of smooth
   /// coefficients, where a hierarchy takes a third of the work of others.
   bool uneven = false;
+  /// What factors take of which a dense block has as many rows w as a level, w^3, in products.
+  double dissection = 0;
 };
 
 /// Of a square CrsMatrix in host memory, by a search that begins far from its middle row; where it
@@ -92,6 +94,7 @@ GraphShape graph_shape(Matrix const& A) {
                width = rows / levels;
   // a square of the plane has levels of between half a side and one and a half
   GraphShape shape{.narrow = 2 * reached.size() >= n && width * width <= 2.25 * rows};
+  shape.dissection = width * width * width / std::max<double>(offsets(n), 1);
   double of_diagonal = 0, others = 0;
   std::size_t even = 0;
   for (std::size_t i = 0, length = 0; i < n; ++i) {
@@ -184,16 +187,18 @@ class ChangeOver {
             Inverse const& inverse) {
     late_ = false;
     if (std::exchange(may_coarsen_, false)) {
-      if (factors_first()) {
+      bool const first = factors_first();
+      if (first) {
         auto complete = factors(left());
         if (complete.op) return take_over(std::move(complete), iterations, "direct", M);
       }
       auto made = levels();
       if (made.op && made.levels->strong())
         return take_over(std::move(made), iterations, "multigrid", M);
-      // where neither finds it easy, a pace says little of the plateau that may follow
-      auto complete = factors(3 * left());
-      if (complete.op) return take_over(std::move(complete), iterations, "direct", M);
+      if (!first) {
+        auto complete = factors(left());
+        if (complete.op) return take_over(std::move(complete), iterations, "direct", M);
+      }
       if (made.op && !weak_multigrid_pays(*made.levels, left())) {
         made.notes = {"multigrid is " + std::string(to_string(made.levels->status)) + ": " +
                       made.levels->message};
@@ -214,10 +219,15 @@ class ChangeOver {
 
   bool is_time_for_levels(int iteration, int together, int groups_after);
 
+  /// Eigenpairs: of many rows in the plane, or of a plate, which the plain method does not find.
+  bool of_the_plane() const;
   /// Where they are likely to have less work than a hierarchy.
   bool factors_first() const {
     if (kind_ == SolveKind::eigenpairs) return shape_.narrow && shape_.mixed_signs;
-    return shape_.mixed_signs || (shape_.narrow && shape_.uneven);
+    if (shape_.narrow) return shape_.mixed_signs || shape_.uneven;
+    // to find out by an analysis costs some iterations
+    return shape_.mixed_signs &&
+           shape_.dissection < automatic_polynomial().degree * left_ * columns_;
   }
 
   template <class Made>
