@@ -54,8 +54,6 @@ struct BlockRef {
 /// One whose rows are contiguous, and one whose columns are.
 template <class Scalar>
 using RowMajorRef = BlockRef<Scalar, UnitStride::columns>;
-template <class Scalar>
-using ColumnMajorRef = BlockRef<Scalar, UnitStride::rows>;
 
 /// The same block with a stride that the caller knows to be 1.
 template <UnitStride unit, class Scalar>

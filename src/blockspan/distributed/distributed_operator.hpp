@@ -212,7 +212,6 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec>,
   }
 
   Matrix const& matrix() const { return *matrix_; }
-  std::shared_ptr<Matrix const> const& shared_matrix() const { return matrix_; }
   /// The plan of a part, see Matrix::RowPart; of the interior only where all rows are in it.
   SpmmPlan<Exec> const& plan(int part) const { return *plans_[part]; }
 

@@ -92,16 +92,6 @@ std::vector<real_t<Scalar>> row_sums(SmallMatrix<Scalar> const& M) {
     for (std::size_t i = 0; i < M.extent(0); ++i) sums[i] += Kokkos::abs(M(i, j));
   return sums;
 }
-/// The same; rows without an entry have no size of their own and get the least of the others.
-template <class Scalar>
-std::vector<real_t<Scalar>> row_sizes(SmallMatrix<Scalar> const& M) {
-  auto sizes = row_sums(M);
-  real_t<Scalar> least = 0;
-  for (auto const size : sizes)
-    if (size > 0 && (least == 0 || size < least)) least = size;
-  std::replace(sizes.begin(), sizes.end(), real_t<Scalar>(0), least);
-  return sizes;
-}
 template <class Scalar>
 real_t<Scalar> infinity_norm(SmallMatrix<Scalar> const& M) {
   auto const sums = row_sums(M);
