@@ -97,6 +97,7 @@ TEST_F(PreconditionerWord, SaysWhyAMatrixDoesNotSuit) {
 
 TEST_F(PreconditionerWord, BeginsAsAutomaticDoes) {
   Problem const system(exec, "laplace5:40x40", SolveKind::system);
+  Problem const easy(exec, "p1-mass:14", SolveKind::system);
   Problem const few(exec, "laplace5:9x9", SolveKind::eigenpairs);
   Problem const pairs(exec, "laplace5:40x40", SolveKind::eigenpairs);
   Problem const indefinite(exec, "laplace5:40x40", SolveKind::eigenpairs, -1);
@@ -105,7 +106,8 @@ TEST_F(PreconditionerWord, BeginsAsAutomaticDoes) {
     EXPECT_EQ(M.op->name().rfind(name, 0), 0u) << M.op->name();
     EXPECT_EQ(M.automatic, may_change) << name;
   };
-  begins(system, "jacobi", true);
+  begins(system, "chebyshev of degree 8", true);
+  begins(easy, "jacobi", true);
   begins(few, "jacobi", true);
   begins(pairs, "chebyshev of degree 8", true);
   begins(indefinite, "jacobi", false);
