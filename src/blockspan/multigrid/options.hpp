@@ -44,11 +44,9 @@ struct MultigridOptions {
   /// smoothed twice: for anisotropy across the grid, and plates. Scalar problems only (one
   /// near-null vector, one unknown a node); where these are left weak, the setup tries it unasked.
   bool pulses = false;
-  double theta = 0.15;      ///< of the strength test, in [0, 1); halved from level to level
-  double omega = 4.0 / 3;   ///< damping of the prolongator's smoothing, in (0, 2)
-  int coarse_rows = 1000;   ///< the last level has no more, 1 to 10000
-  int max_levels = 12;      ///< 1 to 50
-  double fill_guard = 1.0;  ///< entries of a level at most, over those of the one before
+  double theta = 0.15;     ///< of the strength test, in [0, 1); halved from level to level
+  int coarse_rows = 1000;  ///< the last level has no more, 1 to 10000
+  int max_levels = 12;     ///< 1 to 50
   MultigridPrecision precision = MultigridPrecision::single;
 
   // The cycle.

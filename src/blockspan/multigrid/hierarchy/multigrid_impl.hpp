@@ -59,10 +59,8 @@ MultigridOptions<double_t<Scalar>, Exec> widened(Exec const& exec,
     wide.adaptive = options.adaptive;
     wide.pulses = options.pulses;
     wide.theta = options.theta;
-    wide.omega = options.omega;
     wide.coarse_rows = options.coarse_rows;
     wide.max_levels = options.max_levels;
-    wide.fill_guard = options.fill_guard;
     wide.degree = options.degree;
     wide.seed = options.seed;
   }
@@ -82,11 +80,9 @@ void MultigridOptions<Scalar, Exec>::validate(std::int64_t rows) const {
   in("block_size", block_size, 0, 16);
   in("adaptive", adaptive, 0, 16);
   in("theta", theta, 0, 0.999);
-  in("omega", omega, 0.01, 1.99);
   in("degree", degree, 1, 4);
   in("coarse_rows", coarse_rows, 1, 10000);
   in("max_levels", max_levels, 1, 50);
-  in("fill_guard", fill_guard, 0.01, 1000);
   in("columns", columns, 1, 10000);
   auto const given = static_cast<std::int64_t>(near_null.extent(0));
   require(near_null.extent(1) <= 16, where, "near_null has ", near_null.extent(1),
