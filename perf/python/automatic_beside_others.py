@@ -3,8 +3,8 @@
 
 perf/python/automatic_beside_others.py --apps BUILD/apps [--petsc PROGRAM] --out FILE.json records a run;
 --page FILE.json prints its page (perf/results/python/automatic.md). PROGRAM is perf/peers/petsc_cg.c,
-compiled as it says, for hypre. One thread; seconds of the processor for setup and solve: those of the
-process without reading (a run of one step). Right-hand sides are random, to 1e-8; ten pairs. PyAMG:
+compiled as it says, for hypre. One thread; seconds of the processor for setup and solve: their share of
+the process, by its report. Right-hand sides are random, to 1e-8; ten pairs. PyAMG:
 smoothed aggregation under its conjugate gradients, with OPENBLAS_NUM_THREADS=1 in the environment.
 What is not installed is said and left out.
 """
@@ -60,6 +60,16 @@ SYSTEMS: dict[str, str | Callable[[], Any]] = {
     "jumps of 1e3, 40^3": "jump7:40:1000",
 }
 COLUMNS = (1, 8)
+MANY = 32  # as two groups of 16; no peers
+WITH_MANY = (
+    "anisotropy 30 degrees, 250^2",
+    "streets, 50,000",
+    "P1 tetrahedra, 20,000",
+    "5-point, 300^2",
+    "7-point, 40^3",
+    "P1, 36^3",
+    "elasticity, 18^3",
+)
 PAIRS: dict[str, str | Callable[[], Any]] = {
     "P1 tetrahedra, pencil": lambda: kinds.tetrahedra(12000),
     "checkerboard": lambda: kinds.checkerboard(150),
@@ -72,7 +82,8 @@ PAIRS: dict[str, str | Callable[[], Any]] = {
 }
 
 # title, columns of right-hand sides, 0: pairs
-CASES = [(title, k) for k in COLUMNS for title in SYSTEMS] + [(title, 0) for title in PAIRS]
+CASES = [(title, k) for k in COLUMNS for title in SYSTEMS]
+CASES += [(title, MANY) for title in WITH_MANY] + [(title, 0) for title in PAIRS]
 
 
 class Case:
@@ -93,11 +104,11 @@ class Case:
         self.program = "blockspan-solve" if columns else "blockspan-eig"
         self.folder = folder
 
-    def run(self, apps: pathlib.Path, choice: str, *more: str) -> dict[str, Any] | None:
+    def run(self, apps: pathlib.Path, choice: str) -> dict[str, Any] | None:
         """Seconds of the process and its report; None where it did not solve."""
         report = self.folder / "report.json"
         report.unlink(missing_ok=True)
-        words = [str(apps / self.program / self.program), *self.arguments, *more, "--quiet"]
+        words = [str(apps / self.program / self.program), *self.arguments, "--quiet"]
         words += [] if choice == DEFAULT else ["--preconditioner", choice]
         cpu = _cpu([*words, "--report", str(report)])
         if cpu is None or not report.exists():
@@ -105,18 +116,15 @@ class Case:
         found: dict[str, Any] = json.loads(report.read_text())
         return {"cpu": cpu, **found}
 
-    def seconds(self, apps: pathlib.Path, choice: str, reading: float) -> Any:
+    def seconds(self, apps: pathlib.Path, choice: str) -> Any:
         """Setup and solve, iterations, notes; None where it did not solve."""
         whole = self.run(apps, choice)
         if whole is None or not whole["converged"]:
             return None
         notes = [note for note in whole["notes"] if "took over" in note]
-        return max(whole["cpu"] - reading, 0.001), whole["iterations"], notes
-
-    def reading(self, apps: pathlib.Path) -> float:
-        read = self.run(apps, "none", "--max-iterations", "1")
-        assert read is not None
-        return float(read["cpu"] - read["seconds"]["solve"])
+        wall = whole["seconds"]
+        share = (wall["setup"] + wall["solve"]) / wall["total"]
+        return whole["cpu"] * share, whole["iterations"], notes
 
 
 def _cpu(words: list[str]) -> float | None:
@@ -191,12 +199,11 @@ def measure(title: str, columns: int, given: argparse.Namespace) -> dict[str, An
         case = Case(title, columns, pathlib.Path(folder))
         choices = [c for c in CHOICES if c != BLOCKS or "elasticity" in title]
         for _ in range(given.repeats):
-            reading = case.reading(given.apps)
             for choice in (DEFAULT, *choices):
                 runs = seen.setdefault(choice, [])
                 if None not in runs:
-                    runs.append(case.seconds(given.apps, choice, reading))
-        if columns:
+                    runs.append(case.seconds(given.apps, choice))
+        if columns in COLUMNS and not given.peers_of:
             for peer in PEERS:
                 found = by_peer(peer, case, given.petsc)
                 seen[peer] = [found] if found else []
@@ -240,13 +247,14 @@ def page(record: dict[str, Any]) -> str:
     mean = math.exp(statistics.fmean(map(math.log, all_of)))
     names = (DEFAULT, *CHOICES, *PEERS)
     versions = ", ".join(f"{name} {version}" for name, version in record["versions"].items())
+    peers = f"; peers as of {record['peers_of']}" if "peers_of" in record else ""
     lines = [
         "# What is chosen unasked, beside every choice",
         "",
         "Made by `perf/python/automatic_beside_others.py --page` from `automatic.json`; do not edit. Seconds of the",
-        "processor for setup and solve, the less of two runs, one thread of a machine that others use (iterations in brackets); `-`: not",
-        f"solved in {LIMIT} s or 10,000 steps, not installed, or no system. Regret: the default over the best choice; the",
-        f"worst first. In the geometric mean it is {mean:.2f}, {all_of[0]:.2f} at most. {record['machine']}. {versions}.",
+        "processor for setup and solve, the less of two runs by turns, one thread of a machine that others use (iterations in",
+        f"brackets); `-`: not solved in {LIMIT} s or 10,000 steps, not tried, or no system. Regret: the default over the best choice; the",
+        f"worst first. In the geometric mean it is {mean:.2f}, {all_of[0]:.2f} at most. {record['machine']}. {versions}{peers}.",
         "",
         f"| problem | {' | '.join(names)} | changed over to | regret |",
         "|---" * (len(names) + 3) + "|",
@@ -259,6 +267,9 @@ def main() -> None:
     given = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     given.add_argument("--apps", type=pathlib.Path, help="the folder of the programs")
     given.add_argument("--petsc", default="", metavar="PROGRAM")
+    given.add_argument(
+        "--peers-of", type=pathlib.Path, metavar="FILE.json", help="a record of before"
+    )
     given.add_argument("--repeats", type=int, default=2)
     given.add_argument("--only", default="", help="titles that have these words")
     given.add_argument("--out", type=pathlib.Path, metavar="FILE.json")
@@ -272,12 +283,19 @@ def main() -> None:
     record["versions"] = {k: v for k, v in versions.items() if k in ("numpy", "scipy", "pyamg")}
     if options.petsc:
         record["versions"] |= {"PETSc": "3.18.5", "hypre": "2.26.0"}
+    known = json.loads(options.peers_of.read_text()) if options.peers_of else {"cases": []}
+    if options.peers_of:
+        record["versions"], record["peers_of"] = known["versions"], known["commit"]
+    peers = {(c["title"], c["columns"]): c["runs"] for c in known["cases"]}
     record["cases"] = []
     for title, columns in CASES:
         if options.only not in title:
             continue
-        record["cases"].append(measure(title, columns, options))
-        print(_row(record["cases"][-1], (DEFAULT, *CHOICES, *PEERS)), flush=True)
+        case = measure(title, columns, options)
+        before = peers.get((title, columns), {})
+        case["runs"] |= {peer: before[peer] for peer in PEERS if peer in before}
+        record["cases"].append(case)
+        print(_row(case, (DEFAULT, *CHOICES, *PEERS)), flush=True)
         if options.out:
             options.out.write_text(json.dumps(record, separators=(",", ":")) + "\n")
 
