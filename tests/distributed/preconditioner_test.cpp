@@ -113,6 +113,18 @@ TEST_F(PreconditionerWord, BeginsAsAutomaticDoes) {
   begins(indefinite, "jacobi", false);
 }
 
+/// Where a solver finds the polynomial not positive definite.
+TEST_F(PreconditionerWord, FallsBackToJacobiOnce) {
+  Problem const p(exec, "laplace5:40x40", SolveKind::system);
+  auto M = make(p, "automatic");
+  ASSERT_TRUE(M.mend);
+  EXPECT_TRUE(M.mend(M));
+  EXPECT_EQ(image(*M.op), image(*make(p, "jacobi").op));
+  EXPECT_NE(M.notes.back().find("jacobi took over"), std::string::npos);
+  EXPECT_FALSE(M.mend(M));
+  EXPECT_FALSE(make(p, "jacobi").mend);
+}
+
 TEST_F(PreconditionerWord, ChangesOverToMultigrid) {
   Problem const p(exec, "laplace5:150x150", SolveKind::system);
   auto M = make(p, "automatic");

@@ -188,7 +188,15 @@ class PreconditionerMaker {
     auto const setup = chebyshev_setup(automatic_polynomial());
     made.automatic = positive() || setup.usable();
     made.polynomial = begins_with_polynomial(in_.kind, setup);
-    if (made.polynomial) made.op = polynomial(setup, automatic_polynomial());
+    if (!made.polynomial) return made;
+    made.op = polynomial(setup, automatic_polynomial());
+    // its bound comes of a few steps of Lanczos, and may be too low
+    made.mend = [in = in_](Made& self) {
+      if (!std::exchange(self.polynomial, false)) return false;
+      self.op = PreconditionerMaker(in).jacobi().op;
+      self.notes.push_back("jacobi took over: the polynomial was not positive definite");
+      return true;
+    };
     return made;
   }
 
