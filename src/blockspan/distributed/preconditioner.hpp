@@ -182,21 +182,14 @@ class PreconditionerMaker {
   /// What `automatic` begins with: Jacobi for what has few rows or a polynomial does not suit, else
   /// the polynomial.
   Made first_of_automatic() const {
+    bool may_change = true;
+    if (in_.A->partition().global_rows() >= automatic_least_rows) {
+      auto const setup = chebyshev_setup(automatic_polynomial());
+      if (begins_with_polynomial(in_.kind, setup)) return first_polynomial(setup);
+      may_change = positive() || setup.usable();
+    }
     auto made = jacobi();
-    made.automatic = true;
-    if (in_.A->partition().global_rows() < automatic_least_rows) return made;
-    auto const setup = chebyshev_setup(automatic_polynomial());
-    made.automatic = positive() || setup.usable();
-    made.polynomial = begins_with_polynomial(in_.kind, setup);
-    if (!made.polynomial) return made;
-    made.op = polynomial(setup, automatic_polynomial());
-    // its bound comes of a few steps of Lanczos, and may be too low
-    made.mend = [in = in_](Made& self) {
-      if (!std::exchange(self.polynomial, false)) return false;
-      self.op = PreconditionerMaker(in).jacobi().op;
-      self.notes.push_back("jacobi took over: the polynomial was not positive definite");
-      return true;
-    };
+    made.automatic = may_change;
     return made;
   }
 
@@ -274,6 +267,20 @@ class PreconditionerMaker {
                   ChebyshevOptions const& options) const {
     return std::make_unique<ChebyshevPreconditioner<Scalar, Exec>>(
         blockspan::chebyshev(*in_.product, setup, options));
+  }
+
+  Made first_polynomial(ChebyshevSetup<Scalar, Exec> const& setup) const {
+    Made made;
+    made.automatic = made.polynomial = true;
+    made.op = polynomial(setup, automatic_polynomial());
+    // its bound comes of a few steps of Lanczos, and may be too low
+    made.mend = [in = in_](Made& self) {
+      if (!std::exchange(self.polynomial, false)) return false;
+      self.op = PreconditionerMaker(in).jacobi().op;
+      self.notes.push_back("jacobi took over: the polynomial was not positive definite");
+      return true;
+    };
+    return made;
   }
 
   static Made only_note(std::string note) {
