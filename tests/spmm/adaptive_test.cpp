@@ -19,7 +19,8 @@ namespace {
 
 using products::AdaptiveChoice;
 using products::tuning::adaptive_alone;
-using products::tuning::adaptive_entries;
+using products::tuning::adaptive_by_warp;
+using products::tuning::adaptive_tile_work;
 
 template <class Config>
 class Adaptive : public ::testing::Test {};
@@ -31,15 +32,15 @@ template <class Scalar>
 HostMatrix<Scalar> at_the_bounds(std::int64_t longest) {
   std::int64_t const special[] = {0,
                                   1,
-                                  31,
-                                  33,
+                                  adaptive_by_warp,
+                                  adaptive_by_warp + 1,
                                   127,
                                   adaptive_alone,
                                   adaptive_alone + 1,
-                                  adaptive_entries - 1,
-                                  adaptive_entries,
-                                  adaptive_entries + 1,
-                                  2 * adaptive_entries,
+                                  adaptive_tile_work - 1,
+                                  adaptive_tile_work,
+                                  adaptive_tile_work + 1,
+                                  2 * adaptive_tile_work,
                                   longest,
                                   0,
                                   longest};
@@ -63,7 +64,7 @@ TYPED_TEST(Adaptive, IsRightAtTheBoundsOfTiles) {
     SpmmPlan const plan(exec, A, {.columns = 1, .algorithm = "adaptive"});
     for (Op const op : all_ops)
       for (Scalar const beta : {Scalar(0), Scalar(-0.5)})
-        for (int const columns : {1, 2, 3, 8, 12, 40})
+        for (int const columns : {1, 2, 3, 8, 12, 140})
           for (Storages const storages : {Storages{right, right}, Storages{left, strided}}) {
             ProductCase<Scalar> const c{host, op, columns, Scalar(1.5), beta};
             expect_product(exec, storages, c, [&](auto const& X, auto const& Y) {
@@ -81,7 +82,7 @@ TYPED_TEST(Adaptive, HasTheSameBitsInEveryRun) {
   auto const host = at_the_bounds<Scalar>(20000);  // in parts, which end in any order
   auto const A = to_device(exec, host);
   SpmmPlan const plan(exec, A, {.algorithm = "adaptive"});
-  for (int const columns : {1, 8, 40}) {
+  for (int const columns : {1, 8, 40, 140}) {
     EXPECT_THAT(plan.explain(columns), ::testing::HasSubstr("runs Blockspan::spmm::adaptive"));
     ProductCase<Scalar> const c{host, Op::none, columns};
     auto const first = product(exec, plan, A, c);
@@ -130,7 +131,9 @@ TEST(AdaptiveChoice, RunsBlocksOfShortRowsAmongLongOnes) {
   EXPECT_EQ(kernel_at(8, attachment), "adaptive");
   EXPECT_NE(kernel_at(16, attachment), "adaptive");
   auto const power_law = rows_of(200000, 1211718, 47345, 5.8, 0);  // long rows of all lengths
-  EXPECT_NE(kernel_at(8, power_law), "adaptive");
+  for (int const columns : {2, 8, 64}) EXPECT_EQ(kernel_at(columns, power_law), "adaptive");
+  auto const rmat = rows_of(262144, 3940503, 15844, 3.4, 0);
+  EXPECT_NE(kernel_at(16, rmat), "adaptive");
 }
 
 /// One thread would walk all entries of a group.

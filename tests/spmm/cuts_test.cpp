@@ -185,8 +185,9 @@ TYPED_TEST(Cuts, OfTilesCoverEveryEntryExactlyOnce) {
           EXPECT_LE(entry[t + 1] - entry[t] + rows, work + 1);
         }
       }
-      expect_tiles_cover(host,
-                         kernels::cut_row_classes(exec, pattern, work, work / 4 + 1, 2 * work));
+      for (std::int64_t const row_work : {1, 3})
+        expect_tiles_cover(host, kernels::cut_row_classes(
+                                     exec, pattern, {work, row_work, work / 4 + 1, 2 * work}));
     }
 }
 
@@ -197,13 +198,13 @@ TYPED_TEST(Cuts, OfRowClassesFitWhatATeamHolds) {
   auto const A = to_device(exec, host);
   for (int const alone : {1, 12, 32}) {
     auto const list =
-        kernels::cut_row_classes(exec, kernels::pattern_ref<TypeParam>(A), 32, alone, 100);
+        kernels::cut_row_classes(exec, kernels::pattern_ref<TypeParam>(A), {32, 2, alone, 100});
     auto const row = on_host(list.row);
     auto const entry = on_host(list.entry);
     for (std::int64_t t = 0; t < list.tiles; ++t) {
       bool const one_row = row[t + 1] - row[t] <= 1;
       EXPECT_LE(entry[t + 1] - entry[t], one_row ? 100 : 32 + alone);
-      EXPECT_LE(row[t + 1] - row[t], 32);
+      EXPECT_LE(row[t + 1] - row[t], 32 / 2);
       for (int i = row[t]; !one_row && i < row[t + 1]; ++i)
         EXPECT_LE(host.offsets[i + 1] - host.offsets[i], alone);
     }

@@ -89,7 +89,7 @@ inline Planned plan(MatrixFacts const& matrix, int columns, products::ScalarKind
     A.segments = rows.rows - (variant.skips_empty_rows() ? rows.empty_rows : 0) + A.slots;
   }
   if (products::AdaptiveChoice::cuts_tiles(variant, !automatic, rows, scalar, device))
-    A.tiles = rows.nonzeros / products::tuning::adaptive_entries + 1;
+    A.tiles = rows.nonzeros / products::tuning::adaptive_tile_work + 1;
   A.has_distances = matrix.near && keeps_distances(rows, variant, device);
   if (variant.reads_masks != nullptr &&
       variant.reads_masks({rows, {}, {}, tiles, columns, 0, scalar, device}))

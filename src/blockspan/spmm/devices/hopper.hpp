@@ -148,27 +148,34 @@ template <bool Complex>
 inline constexpr unsigned row_pairs_blocks = Complex ? 3 : 6;
 
 /// Tiles of short rows, or of a part of a long one (kernels/adaptive): threads of a team; loads in
-/// flight of one; entries of a tile, about; blocks.
-/// Preferential attachment of 2e5, R-MAT 18, power law of 2e5, circuit of 1e6 with these 34, 39,
-/// 26, 39; 12 blocks 35, 41, 29, 38; 16 (spills) 40, 51, 34, 39; depth 8 and 1,024 entries 37, 49,
-/// 32, 36; 256 threads and 1,024 35, 42, 31, 37; 64 and 256 34, 40, 27, 39. Rows of more entries
-/// than adaptive_alone have a tile to themselves, or several (with 512 the same, but several
-/// columns would wait for the longest row of a tile).
+/// flight of one; work of a tile, an entry 1 and a row two more (RowClasses); blocks.
+/// Tiles of 512 entries: preferential attachment of 2e5, R-MAT 18, power law of 2e5, circuit of 1e6
+/// with these 34, 39, 26, 39; 12 blocks 35, 41, 29, 38; 16 (spills) 40, 51, 34, 39; depth 8 and
+/// 1,024 entries 37, 49, 32, 36; 256 threads and 1,024 35, 42, 31, 37; 64 and 256 34, 40, 27, 39.
+/// 512 entries and rows at most, and work by two and four a row, 8 and 64 columns: R-MAT 18 of 4 a
+/// row 29, 123; 27, 112; 27, 111; power law 30, 169; 29, 166; 29, 168. Rows of more entries than
+/// adaptive_alone have a tile to themselves, or several (with 512 the same, but several columns
+/// would wait for the longest row of a tile).
 inline constexpr int adaptive_threads = 128, adaptive_depth = 4;
-inline constexpr std::int64_t adaptive_entries = 512, adaptive_alone = 128;
+inline constexpr std::int64_t adaptive_tile_work = 640, adaptive_row_work = 2, adaptive_alone = 128;
 template <std::size_t Bytes>
 inline constexpr unsigned adaptive_blocks = Bytes > sizeof(double) ? 8 : 10;
 
-/// The same tiles for several columns: threads of a team at most, half of them up to four lanes a
-/// row; blocks; lanes of a row, as a power of two; vectors of a row from which on a lane has two.
-/// Circuit of 3e5 with longer parts of rows, n = 2, 4, 8, 16, 32, 64, by 5, 6 and 4 blocks: 19, 28,
-/// 39, 65, 90, 170; 21, 30, 39, 66, 94, 175; 18, 26, 41, 74, 102, 184. By 32 and 16 rows at a time,
-/// n = 8 and 16: 39, 65; 48, 88; by 64 circuits gain (39, 60), others lose: four queues 37, 58; 46,
-/// 65.
+/// The same tiles for several columns: threads of a team at most, half of them up to eight lanes a
+/// row; blocks; lanes of a row at most, as a power of two; entries of a row from which on the
+/// threads of a warp share it.
+/// Lanes with two vectors, 8 a row, and with one, 32 a row, n = 16, 32, 64: circuit of 3e5 60, 94,
+/// 179; 52, 85, 153; R-MAT 18 of 4 a row 63, 92, 185; 51, 74, 121; power law of 2e5 76, 130, 278;
+/// 62, 100, 170; log-normal rows of 8 77, 140, 301; 64, 105, 195. With 128 threads 16 columns gain
+/// (power law 54, 46), 32 lose (circuit 87, 95). Rows of more than 32 and 16 entries by warps, n =
+/// 2, 8, 32: power law 28, 36, 100; 21, 30, 90; 21, 30, 90; log-normal 27, 38, 105; 24, 33, 101;
+/// 27, 35, 98; attachment 24, 31, 97; 25, 32, 99; 29, 35, 99. Persistent teams with bulk copies of
+/// the next tile, six blocks, and equal shares of a tile's entries a thread (a scratch kernel):
+/// slower.
 inline constexpr int adaptive_block_threads = 256;
 inline constexpr unsigned adaptive_block_blocks = 5;
-inline constexpr int adaptive_lane_bits = 3;
-inline constexpr std::int64_t adaptive_two_vectors = 5;
+inline constexpr int adaptive_few_lanes = 8, adaptive_lane_bits = 5;
+inline constexpr int adaptive_by_warp = 32;
 
 /// Entries of a team of sddmm, hosts too: there one thread, here its threads have a few each.
 inline constexpr int sampled_entries = 256;

@@ -190,13 +190,17 @@ struct AdaptiveLimits {
   /// 18 56, 46, 39; power law, 1e6 214, 190, 115; log-normal rows, mean 33, 28, 26, 22; wells (14 a
   /// row) 27, 20, 22; but a layer of 482 a row 12.9, 10.4, 11.4.
   static constexpr double most_of_segments = 64;
-  /// Several columns: nonzeros of a mean row and unevenness (RowStatistics::imbalance), at most, of
-  /// short rows among long ones; of rows of which most are even, with bytes of a row of X. Segments
-  /// and tiles, n = 2, 4, 8, 16, 32, 64: circuit of 3e5 (5 a row, 2.0) 26, 36, 39, 69, 114, 206;
-  /// 18, 22, 35, 58, 85, 162; preferential attachment (17, 1.4) 46, 40, 49, 67, 137, 306; 39, 39,
-  /// 44, 76, 161, 328; wells (14, 1.1) 33, 34, 46, 54, 78, 131; 30, 32, 42, 65, 99, 168; but R-MAT
-  /// 18 (15, 3.4) 52, 56, 69, 80, 139, 264; 58, 62, 72, 124, 203, 381.
-  static constexpr double most_of_columns = 10, most_uneven = 2.5;
+  /// Several columns: nonzeros of a mean row, at most; of rows of which most are even, with their
+  /// unevenness (RowStatistics::imbalance) and bytes of a row of X. Sorted segments (segments where
+  /// they are faster) and tiles, n = 2, 4, 8, 16, 32, 64: circuit of 3e5 (5.6 a row) 26, 29, 50,
+  /// 74, 108, 227; 18, 23, 35, 53, 87, 155; power laws of 2e5 (6) 32, 33, 39, 75, 96, 179; 20, 22,
+  /// 29, 46, 90, 168; and 1.5e5 (12.2) 26, 33, 38, 63, 104, 199; 25, 27, 34, 50, 97, 200;
+  /// preferential attachment (11) 31, 28, 41, 51, 105, 225; 24, 25, 31, 46, 97, 206; R-MAT 20 (7.8)
+  /// 122, 152, 143, 205, 352, 706; 111, 120, 148, 205, 396, 686; log-normal rows (8) 23, 30, 29,
+  /// 49, 97, 187; 23, 25, 34, 50, 100, 196; but R-MAT 18 (15) 46, 53, 67, 77, 131, 257; 52, 54, 63,
+  /// 86, 158, 262; power law of 1e5 (31) 38, 45, 50, 71, 137, 218; 43, 44, 52, 71, 130, 254. Wells,
+  /// an earlier kernel (14 a row, 1.1): 33, 34, 46, 54, 78, 131; 30, 32, 42, 65, 99, 168.
+  static constexpr double most_of_columns = 12.5;
   static constexpr double most_of_even_rows = 32, most_even = 1.5;
   static constexpr std::int64_t few_column_bytes = 64;
   /// Mean rows whose columns are near no neighbour's, pairs and tiles: 8 random a row 79, 71;

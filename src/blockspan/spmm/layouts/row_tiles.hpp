@@ -11,23 +11,35 @@
 
 namespace blockspan::products {
 
-/// The tiles that begin at a row: where a line of the grid of `stream` entries was crossed since
-/// the row before began, after every `stream` rows, and around rows too long for a common tile.
+/// How rows are put into tiles (cut_row_classes).
+struct RowClasses {
+  std::int64_t tile_work;  ///< of a tile of several rows, about
+  std::int64_t row_work;   ///< of a row, beside 1 for each entry
+  std::int64_t alone;      ///< entries of a row that shares its tile, at most
+  std::int64_t longest;    ///< entries of a part of a longer one, at most
+};
+
+/// The tiles that begin at a row: where the work since the first
+/// row has crossed a multiple of tile_work, and around rows too long for a common tile.
 template <class Exec, class Ordinal>
 struct WriteRowClasses {
   TileList<Exec, Ordinal> list;
   int const* row_offsets;
-  std::int64_t rows, stream, alone, longest;
+  std::int64_t rows;
+  RowClasses classes;
 
   KOKKOS_FUNCTION std::int64_t length(std::int64_t row) const {
     return static_cast<std::int64_t>(row_offsets[row + 1] - row_offsets[row]);
   }
+  KOKKOS_FUNCTION std::int64_t line_of(std::int64_t row) const {
+    return (static_cast<std::int64_t>(row_offsets[row]) + classes.row_work * row) /
+           classes.tile_work;
+  }
   KOKKOS_FUNCTION std::int64_t tiles_at(std::int64_t row) const {
     std::int64_t const own = length(row);
-    if (own > alone) return own > longest ? ceil_div(own, longest) : 1;
-    bool const first = row % stream == 0 || length(row - 1) > alone ||
-                       static_cast<std::int64_t>(row_offsets[row]) / stream !=
-                           static_cast<std::int64_t>(row_offsets[row - 1]) / stream;
+    if (own > classes.alone) return own > classes.longest ? ceil_div(own, classes.longest) : 1;
+    bool const first =
+        row == 0 || length(row - 1) > classes.alone || line_of(row) != line_of(row - 1);
     return first ? 1 : 0;
   }
   /// As a reduction: how many tiles there are.
@@ -129,22 +141,21 @@ void number_slots(Exec const& exec, PatternRef<int, Ordinal> const& A,
   exec.fence("Blockspan::spmm_plan::number_slots");
 }
 
-/// Tiles for whole teams (row_classes): rows of at most `alone` entries together, up to
-/// stream + alone entries and `stream` rows a tile; longer rows a tile each; rows of more than
-/// `longest` entries in the fewest equal parts of at most that. O(rows + tiles).
+/// Tiles for whole teams: rows of at most `alone` entries together, up to tile_work + alone entries
+/// and tile_work / row_work rows a tile; longer rows a tile each; rows of more than `longest`
+/// entries in the fewest equal parts of at most that. O(rows + tiles).
 template <class Exec, class Ordinal>
 TileList<Exec, Ordinal> cut_row_classes(Exec const& exec, PatternRef<int, Ordinal> const& A,
-                                        std::int64_t stream, std::int64_t alone,
-                                        std::int64_t longest) {
+                                        RowClasses const& classes) {
   if (A.rows == 0) return {};
   using Write = WriteRowClasses<Exec, Ordinal>;
   IndexRange<Exec> const all_rows(exec, 0, A.rows);
   std::int64_t tiles = 0;
   Kokkos::parallel_reduce("Blockspan::spmm_plan::count_tiles", all_rows,
-                          Write{{}, A.row_offsets, A.rows, stream, alone, longest}, tiles);
+                          Write{{}, A.row_offsets, A.rows, classes}, tiles);
   auto list = make_tile_list<Exec, Ordinal>(exec, tiles);
   Kokkos::parallel_scan("Blockspan::spmm_plan::cut_row_classes", all_rows,
-                        Write{list, A.row_offsets, A.rows, stream, alone, longest});
+                        Write{list, A.row_offsets, A.rows, classes});
   number_slots(exec, A, list);
   return list;
 }

@@ -124,8 +124,10 @@ PreparedPattern<Exec, Ordinal> prepare(Exec const& exec, PatternRef<int, Ordinal
                                 {order.data()});
   }
   if (AdaptiveChoice::cuts_tiles(variant, result.choice.asked, result.statistics, scalar, device))
-    result.tiles = cut_row_classes(exec, A, tuning::adaptive_entries, tuning::adaptive_alone,
-                                   AdaptiveChoice::longest_part(result.statistics));
+    result.tiles =
+        cut_row_classes(exec, A,
+                        {tuning::adaptive_tile_work, tuning::adaptive_row_work,
+                         tuning::adaptive_alone, AdaptiveChoice::longest_part(result.statistics)});
   else if (variant.lists_tiles())
     result.tiles = registered<Exec>("blockspan::SpmmPlan", tile_table<Exec, Ordinal>(), variant)(
         exec, A, result.statistics, options.segment_length);

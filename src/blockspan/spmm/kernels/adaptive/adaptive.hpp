@@ -30,7 +30,7 @@ template <class Exec, class Scalar, class Ordinal, class Entries, class Epilogue
 struct AdaptiveKernel {
   static constexpr int threads = tuning::adaptive_threads, depth = tuning::adaptive_depth;
   static constexpr int capacity =
-      static_cast<int>(tuning::adaptive_entries + tuning::adaptive_alone);
+      static_cast<int>(tuning::adaptive_tile_work + tuning::adaptive_alone);
   static constexpr int warps = threads / warp_lanes;
   using Policy =
       Kokkos::TeamPolicy<Exec,

@@ -54,30 +54,26 @@ struct AdaptiveChoice : tuning::AdaptiveLimits {
            (blocks.columns == 1 || pays_for_columns(chosen, A.rows, blocks));
   }
 
-  /// Lists of short segments cost more than they balance; where most rows are even, they do while
-  /// rows of X are short.
+  /// Lists of short segments cost more than they balance; where rows are longer but most of them
+  /// even, they do while rows of X are short.
   static bool pays_for_columns(SpmmVariant const& chosen, RowStatistics const& rows,
                                BlockFacts const& blocks) {
     if (!is_cut(chosen) || !has_long_rows(rows) || longest_part(rows) > longest_of_columns ||
         !blocks.x.vectors || !blocks.y.vectors)
       return false;
     auto const bytes = blocks.columns * static_cast<std::int64_t>(blocks.scalar.bytes);
-    return rows.mean() <= most_of_columns
-               ? rows.imbalance() <= most_uneven
-               : rows.mean() <= most_of_even_rows && rows.imbalance() <= most_even &&
-                     bytes <= few_column_bytes;
+    return rows.mean() <= most_of_columns ||
+           (rows.mean() <= most_of_even_rows && rows.imbalance() <= most_even &&
+            bytes <= few_column_bytes);
   }
   static bool is_cut(SpmmVariant const& chosen) {
     return chosen.kernel == SpmmKernelId::segments ||
            chosen.kernel == SpmmKernelId::segments_sorted;
   }
 
-  /// Enough for a row of X, two vectors each; more columns take passes, in which neighbouring rows
-  /// find in the first-level cache what they share of X.
+  /// A vector each, enough for a row of X; more columns take passes.
   static Lanes lanes(SegmentStatistics const&, std::int64_t vectors) {
-    int const each = vectors >= tuning::adaptive_two_vectors ? 2 : 1;
-    return {{bits_to_hold(ceil_div(vectors, std::int64_t{each}), tuning::adaptive_lane_bits), 0},
-            each};
+    return {{bits_to_hold(vectors, tuning::adaptive_lane_bits), 0}, 1};
   }
 
   /// Entries of a part of a long row: as many as those of a tile of short rows, but few enough
