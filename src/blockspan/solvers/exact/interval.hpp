@@ -187,7 +187,8 @@ class Interval {
       }
       int const count = end == RunEnd::exhausted ? run.finite() : run.accepted();
       bool const cluster = keep(run, count, shift, cell);
-      if (end == RunEnd::interrupted) {
+      // one that was to stop has looked for converged pairs earlier than without a break
+      if (report_.status != Status::converged) {
         save();
         return false;
       }
