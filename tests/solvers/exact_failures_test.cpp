@@ -58,10 +58,10 @@ TYPED_TEST(ExactFailures, AHiddenPairIsMissedWithItsCell) {
   using Scalar = typename TypeParam::Scalar;
   using Exec = typename TypeParam::Exec;
   auto const K = this->chain(100);
-  exact::Problem<Exec, CrsMatrix<Scalar, Exec>> const problem(this->exec_, K, nullptr, {});
-  Hiding factors(*problem.factors, 1.2345);
+  auto const pencil = exact::factored(this->exec_, K, nullptr, {});
+  Hiding factors(*pencil.factors, 1.2345);
   ExactOptions const options{.pairs = 10};
-  auto const near = exact::near<Scalar, Exec>(this->exec_, *problem.K, nullptr, factors, 1.23,
+  auto const near = exact::near<Scalar, Exec>(this->exec_, *pencil.K, nullptr, factors, 1.23,
                                               this->vectors(K, 10), options);
   EXPECT_EQ(near.status, Status::missing_pairs);
   EXPECT_EQ(near.proof, Proof::missing);
@@ -73,7 +73,7 @@ TYPED_TEST(ExactFailures, AHiddenPairIsMissedWithItsCell) {
 
   Block<Scalar, Exec> X;
   auto const all =
-      exact::inside<Scalar, Exec>(this->exec_, *problem.K, nullptr, factors, 1, 1.5, X, options);
+      exact::inside<Scalar, Exec>(this->exec_, *pencil.K, nullptr, factors, 1, 1.5, X, options);
   EXPECT_EQ(all.status, Status::missing_pairs);
   EXPECT_EQ(all.found, static_cast<std::int64_t>(within(this->chain_spectrum(100), 1, 1.5).size()));
   std::int64_t lacking = 0;
@@ -133,13 +133,12 @@ TYPED_TEST(ExactFailures, WeakRunsAreNeverProvedWrongly) {
 }
 
 TYPED_TEST(ExactFailures, CountsOnAnEigenvalueAreNotTrusted) {
-  using Exec = typename TypeParam::Exec;
   auto const K = this->cube(7);
-  exact::Problem<Exec, typename TestFixture::Matrix> const problem(this->exec_, K, nullptr, {});
+  auto const pencil = exact::factored(this->exec_, K, nullptr, {});
   for (double const sigma : {0.0, 2.0, 6.0, 14.0}) {
-    auto const at = problem.factors->factor(sigma);
+    auto const at = pencil.factors->factor(sigma);
     EXPECT_FALSE(at.trusted) << sigma << ": " << at.null_pivots << ", " << at.rho;
-    EXPECT_TRUE(problem.factors->factor(sigma + 1e-6).trusted);
+    EXPECT_TRUE(pencil.factors->factor(sigma + 1e-6).trusted);
   }
 }
 

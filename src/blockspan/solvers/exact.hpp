@@ -1,20 +1,15 @@
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <limits>
-#include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 #include <blockspan/blocks/block.hpp>
 #include <blockspan/operators/direct.hpp>
-#include <blockspan/operators/matrix_operator.hpp>
 #include <blockspan/operators/pencil_factors.hpp>
 #include <blockspan/solvers/status.hpp>
 
@@ -152,68 +147,29 @@ EigenCount count(operators::PencilFactors& factors, double a, double b, Spectral
 void require_interval(double a, double b, Spectral form);
 void require_shift(double sigma, Spectral form);
 
-/// K and M as a method sees them: with the roles of the form, as operators and as factors.
+/// K and M with the roles of the form.
 template <class Exec, class Matrix>
-struct Problem {
-  using Scalar = sparse::scalar_t<Matrix>;
-  using Operator = MatrixOperator<Scalar, Exec, sparse::offset_t<Matrix>>;
-  static_assert(std::is_same_v<real_t<Scalar>, double>, "exact methods work in double precision");
+auto factored(Exec const& exec, Matrix const& K, std::type_identity_t<Matrix> const* M,
+              ExactOptions const& options, bool products = true) {
+  static_assert(std::is_same_v<real_t<sparse::scalar_t<Matrix>>, double>,
+                "exact methods work in double precision");
+  bool const exchange = options.form == Spectral::buckling;
+  require(!exchange || M != nullptr, "blockspan::exact",
+          "the buckling form needs a geometric stiffness matrix");
+  return factored_pencil(exec, exchange ? *M : K, exchange ? &K : M,
+                         {.factors = options.factors,
+                          .memory_limit = options.memory_limit,
+                          .scale_by_mass = exchange,
+                          .columns = options.block > 0 ? options.block : 8,
+                          .products = products});
+}
 
-  std::optional<Operator> K, M;
-  std::unique_ptr<operators::PencilFactors> factors;
-  std::vector<std::string> notes;  ///< why the factors are not on the device
-  double seconds = 0;              ///< of the analysis
-
-  Problem(Exec const& exec, Matrix const& first, Matrix const* second, ExactOptions const& options,
-          bool with_products = true) {
-    bool const exchange = options.form == Spectral::buckling;
-    require(!exchange || second != nullptr, "blockspan::exact",
-            "the buckling form needs a geometric stiffness matrix");
-    Matrix const& k = exchange ? *second : first;
-    Matrix const* const m = exchange ? &first : second;
-    bool const on_device = options.factors == FactorPlace::device ||
-                           (support::on_cuda_v<Exec> && options.factors == FactorPlace::automatic &&
-                            k.numRows() >= least_rows_on_device);
-    if (with_products || on_device) {
-      SpmmPlanOptions const plan{.columns = options.block > 0 ? options.block : 8};
-      K.emplace(exec, k, plan);
-      if (m != nullptr) M.emplace(exec, *m, plan);
-    }
-    auto const start = std::chrono::steady_clock::now();
-    if (on_device) factor_on_device(exec, k, m, options);
-    if (!factors)
-      factors = operators::direct_pencil(operators::host_hermitian(exec, k), on_host(exec, m),
-                                         {exchange, options.memory_limit});
-    seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  }
-  LinearOperator<Scalar, Exec> const* mass() const { return M ? &*M : nullptr; }
-
-  void describe(ExactReport& report) const {
-    report.seconds.analysis = seconds;
-    report.notes.insert(report.notes.end(), notes.begin(), notes.end());
-  }
-
- private:
-  /// Devices are 2.5 to 3 times faster from 13,000 rows on; with fewer than this both take about a
-  /// second or less, and a host's bits are the same in every run.
-  static constexpr std::int64_t least_rows_on_device = 10000;
-
-  static std::optional<operators::HostHermitian> on_host(Exec const& exec, Matrix const* m) {
-    if (m == nullptr) return {};
-    return operators::host_hermitian(exec, *m);
-  }
-
-  void factor_on_device(Exec const& exec, Matrix const& k, Matrix const* m,
-                        ExactOptions const& options) {
-    std::string why = "factors on a device need the backend CUDA";
-    if constexpr (support::on_cuda_v<Exec>)
-      factors = operators::cudss_pencil<Scalar, Exec>(
-          exec, operators::host_hermitian(exec, k), on_host(exec, m), *K, mass(),
-          {options.form == Spectral::buckling, options.memory_limit}, why);
-    require(factors || options.factors == FactorPlace::automatic, "blockspan::exact", why);
-    if (!factors) notes.push_back("The factors are on the host: " + why + ".");
-  }
-};
+/// What is known of a pencil before it is solved.
+template <class Scalar, class Exec>
+void describe(FactoredPencil<Scalar, Exec> const& pencil, ExactReport& report) {
+  report.seconds.analysis = pencil.seconds;
+  report.notes.insert(report.notes.end(), pencil.notes.begin(), pencil.notes.end());
+}
 }  // namespace exact
 
 /// The eigenpairs of K x = lambda M x nearest sigma, anywhere in the spectrum, and the proof that
@@ -250,10 +206,10 @@ ExactReport eigenpairs_near(Exec const& exec, Matrix const& K,
                             ExactOptions const& options = {}) {
   options.validate();
   exact::require_shift(sigma, options.form);
-  exact::Problem<Exec, Matrix> const problem(exec, K, M, options);
-  auto report = exact::near<sparse::scalar_t<Matrix>, Exec>(exec, *problem.K, problem.mass(),
-                                                            *problem.factors, sigma, X, options);
-  problem.describe(report);
+  auto const pencil = exact::factored(exec, K, M, options);
+  auto report = exact::near<sparse::scalar_t<Matrix>, Exec>(exec, *pencil.K, pencil.M.get(),
+                                                            *pencil.factors, sigma, X, options);
+  exact::describe(pencil, report);
   return report;
 }
 
@@ -267,10 +223,10 @@ ExactReport eigenpairs_in(Exec const& exec, Matrix const& K, std::type_identity_
                           ExactOptions const& options = {}) {
   options.validate();
   exact::require_interval(a, b, options.form);
-  exact::Problem<Exec, Matrix> const problem(exec, K, M, options);
-  auto report = exact::inside<sparse::scalar_t<Matrix>, Exec>(exec, *problem.K, problem.mass(),
-                                                              *problem.factors, a, b, X, options);
-  problem.describe(report);
+  auto const pencil = exact::factored(exec, K, M, options);
+  auto report = exact::inside<sparse::scalar_t<Matrix>, Exec>(exec, *pencil.K, pencil.M.get(),
+                                                              *pencil.factors, a, b, X, options);
+  exact::describe(pencil, report);
   return report;
 }
 
@@ -280,9 +236,9 @@ EigenCount count_eigenvalues(Exec const& exec, Matrix const& K,
                              std::type_identity_t<Matrix> const* M, double a, double b,
                              ExactOptions const& options = {}) {
   exact::require_interval(a, b, options.form);
-  exact::Problem<Exec, Matrix> const problem(exec, K, M, options, false);
-  auto result = exact::count(*problem.factors, a, b, options.form);
-  result.notes.insert(result.notes.end(), problem.notes.begin(), problem.notes.end());
+  auto const pencil = exact::factored(exec, K, M, options, false);
+  auto result = exact::count(*pencil.factors, a, b, options.form);
+  result.notes.insert(result.notes.end(), pencil.notes.begin(), pencil.notes.end());
   return result;
 }
 

@@ -93,14 +93,14 @@ LowestByFactors<sparse::scalar_t<Matrix>, Exec> lowest_pairs_by_factors(
   try {
     options.pairs = wanted.pairs;
     options.tolerance = std::min(wanted.tolerance, 1e-11);
-    exact::Problem<Exec, Matrix> const problem(exec, K, M, options);
-    std::string const cost = exact::cost_of_factors(wanted, *problem.factors, K.nnz());
+    auto const pencil = exact::factored(exec, K, M, options);
+    std::string const cost = exact::cost_of_factors(wanted, *pencil.factors, K.nnz());
     if (cost.empty()) return found;
     found.X = allocate_zeros<Block<Scalar, Exec>>(exec, "Blockspan::eigenvectors", K.numRows(),
                                                   wanted.pairs);
-    auto report = exact::near<Scalar, Exec>(exec, *problem.K, problem.mass(), *problem.factors, 0,
+    auto report = exact::near<Scalar, Exec>(exec, *pencil.K, pencil.M.get(), *pencil.factors, 0,
                                             found.X, options);
-    problem.describe(report);
+    exact::describe(pencil, report);
     found.reason += "; " + cost;
     if (exact::answers_lowest(wanted, report))
       found.report = std::move(report);
