@@ -36,6 +36,7 @@ namespace blockspan {
 template <class Scalar, class Exec>
 class DistributedMatrix {
  public:
+  using non_const_value_type = Scalar;  ///< as a CrsMatrix says it
   using Real = real_t<Scalar>;
   using Matrix = CrsMatrix<Scalar, Exec>;
   using Device = typename Matrix::device_type;

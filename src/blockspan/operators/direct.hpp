@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -166,6 +167,16 @@ struct FactoredPencil {
 
 namespace operators {
 
+/// Products by which exact methods have the same bits on any number of ranks: on hosts no row is
+/// cut.
+template <class Exec>
+SpmmPlanOptions pencil_plan(int columns) {
+  SpmmPlanOptions plan{.columns = columns};
+  if constexpr (support::runs_on_host_v<Exec>)
+    plan.segment_length = std::numeric_limits<int>::max();
+  return plan;
+}
+
 /// The factors where the options want them.
 template <class Exec, class Matrix>
 void add_factors(Exec const& exec, Matrix const& K, Matrix const* M, PencilOptions const& options,
@@ -205,7 +216,7 @@ FactoredPencil<sparse::scalar_t<Matrix>, Exec> factored_pencil(
                           static_cast<std::int64_t>(K.numRows()) >= least_rows_on_device);
   FactoredPencil<sparse::scalar_t<Matrix>, Exec> pencil;
   if (options.products || on_device) {
-    SpmmPlanOptions const plan{.columns = options.columns};
+    auto const plan = operators::pencil_plan<Exec>(options.columns);
     pencil.K = std::make_unique<Operator>(exec, K, plan);
     if (M != nullptr) pencil.M = std::make_unique<Operator>(exec, *M, plan);
   }

@@ -37,11 +37,14 @@ namespace operators {
 /// Factors of K - shift M in double precision, for one shift after the other: what shift-invert
 /// methods need of a library of sparse factorizations. A complex vector is a pair of reals an
 /// entry. All arrays are on the host but those of `solve`.
+///
+/// Where rows are spread over ranks all of them call together, arrays have the rows of this rank,
+/// and all else, Errors too, is the same on every rank.
 class PencilFactors {
  public:
   virtual ~PencilFactors() = default;
 
-  virtual std::int64_t rows() const = 0;
+  virtual std::int64_t rows() const = 0;  ///< n, of all ranks
 
   /// Factors, and counts. The factors are there in any case; of a matrix that is singular to
   /// working precision they are of little use. Throws Error where memory is short.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <blockspan/blocks/block.hpp>
+#include <blockspan/communication/row_space.hpp>
 #include <blockspan/operators/direct.hpp>
 #include <blockspan/operators/pencil_factors.hpp>
 #include <blockspan/solvers/status.hpp>
@@ -147,6 +148,15 @@ EigenCount count(operators::PencilFactors& factors, double a, double b, Spectral
 void require_interval(double a, double b, Spectral form);
 void require_shift(double sigma, Spectral form);
 
+/// The rows of a matrix of one process, or of one on ranks.
+template <class Matrix>
+RowSpace rows_of(Matrix const& A) {
+  if constexpr (requires { A.row_space(); })
+    return A.row_space();
+  else
+    return {};
+}
+
 /// K and M with the roles of the form.
 template <class Exec, class Matrix>
 auto factored(Exec const& exec, Matrix const& K, std::type_identity_t<Matrix> const* M,
@@ -187,6 +197,10 @@ void describe(FactoredPencil<Scalar, Exec> const& pencil, ExactReport& report) {
 /// eigenvalues. A count is trusted as ShiftCount says; "proved" rests on double arithmetic and that
 /// estimate, not on interval arithmetic.
 ///
+/// Of a DistributedMatrix (distributed/factored_pencil.hpp, which says what rank 0 needs) all ranks
+/// call together, X has the local rows, and the report is the same on all but for the seconds;
+/// limits and a monitor of one rank hold for all.
+///
 /// Numerical trouble is a status (missing_pairs, singular_pencil, mass_not_positive_definite,
 /// max_iterations, time_limit, stopped_by_monitor). Throws Error for bad arguments, entries that
 /// are not finite, and where memory is short, for the factors with the bytes. The basis is where
@@ -204,8 +218,10 @@ ExactReport eigenpairs_near(Exec const& exec, Matrix const& K,
                             std::type_identity_t<Matrix> const* M, double sigma,
                             Block<sparse::scalar_t<Matrix>, Exec> const& X,
                             ExactOptions const& options = {}) {
-  options.validate();
-  exact::require_shift(sigma, options.form);
+  exact::rows_of(K).communicator().run_agreed([&] {
+    options.validate();
+    exact::require_shift(sigma, options.form);
+  });
   auto const pencil = exact::factored(exec, K, M, options);
   auto report = exact::near<sparse::scalar_t<Matrix>, Exec>(exec, *pencil.K, pencil.M.get(),
                                                             *pencil.factors, sigma, X, options);
@@ -221,8 +237,10 @@ template <class Exec, class Matrix>
 ExactReport eigenpairs_in(Exec const& exec, Matrix const& K, std::type_identity_t<Matrix> const* M,
                           double a, double b, Block<sparse::scalar_t<Matrix>, Exec>& X,
                           ExactOptions const& options = {}) {
-  options.validate();
-  exact::require_interval(a, b, options.form);
+  exact::rows_of(K).communicator().run_agreed([&] {
+    options.validate();
+    exact::require_interval(a, b, options.form);
+  });
   auto const pencil = exact::factored(exec, K, M, options);
   auto report = exact::inside<sparse::scalar_t<Matrix>, Exec>(exec, *pencil.K, pencil.M.get(),
                                                               *pencil.factors, a, b, X, options);
@@ -235,7 +253,7 @@ template <class Exec, class Matrix>
 EigenCount count_eigenvalues(Exec const& exec, Matrix const& K,
                              std::type_identity_t<Matrix> const* M, double a, double b,
                              ExactOptions const& options = {}) {
-  exact::require_interval(a, b, options.form);
+  exact::rows_of(K).communicator().run_agreed([&] { exact::require_interval(a, b, options.form); });
   auto const pencil = exact::factored(exec, K, M, options, false);
   auto result = exact::count(*pencil.factors, a, b, options.form);
   result.notes.insert(result.notes.end(), pencil.notes.begin(), pencil.notes.end());

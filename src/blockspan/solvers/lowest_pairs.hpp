@@ -9,8 +9,10 @@
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
-#include <blockspan/operators/diagonal.hpp>
+#include <blockspan/communication/communicator.hpp>
+#include <blockspan/operators/entries/matrix_measures.hpp>
 #include <blockspan/solvers/exact.hpp>
 #include <blockspan/solvers/lobpcg.hpp>
 #include <blockspan/support/error.hpp>
@@ -44,22 +46,39 @@ std::string cost_of_factors(LowestPairs const& wanted, operators::PencilFactors 
 /// ended the run.
 bool answers_lowest(LowestPairs const& wanted, ExactReport const& report);
 
+/// The real parts of the diagonal of the local rows.
+template <class Exec, class Matrix>
+std::vector<double> real_diagonal(Exec const& exec, Matrix const& A) {
+  if constexpr (requires { A.row_space(); })
+    return A.diagonal(exec);
+  else
+    return operators::real_diagonal(exec, sparse::matrix_ref<Exec>(A));
+}
+
 /// The quotient of the largest and the smallest K_ii / M_ii that is not zero.
 template <class Exec, class Matrix>
 double spread_of_diagonal(Exec const& exec, Matrix const& K, Matrix const* M) {
-  auto const on_host = [&](Matrix const& A) {
-    return Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), diagonal(exec, A));
-  };
-  auto const k = on_host(K);
-  std::decay_t<decltype(k)> m;
-  if (M != nullptr) m = on_host(*M);
+  auto const k = real_diagonal(exec, K);
+  std::vector<double> m;
+  if (M != nullptr) m = real_diagonal(exec, *M);
   double least = std::numeric_limits<double>::infinity(), most = 0;
-  for (std::size_t i = 0; i < k.extent(0); ++i) {
-    double const quotient = Kokkos::abs(k(i)) / (M != nullptr ? Kokkos::abs(m(i)) : 1);
+  for (std::size_t i = 0; i < k.size(); ++i) {
+    double const quotient = std::abs(k[i]) / (M != nullptr ? std::abs(m[i]) : 1);
     if (!(quotient > 0) || !std::isfinite(quotient)) continue;
     least = std::min(least, quotient), most = std::max(most, quotient);
   }
+  Communicator const ranks = rows_of(K).communicator();
+  least = ranks.least(least), most = ranks.largest(most);
   return most > 0 ? most / least : 1;
+}
+
+/// Rows of all ranks.
+template <class Matrix>
+std::int64_t order_of(Matrix const& A) {
+  if constexpr (requires { A.row_space(); })
+    return A.row_space().global_rows(A.local_rows());
+  else
+    return A.numRows();
 }
 
 }  // namespace exact
@@ -87,17 +106,21 @@ LowestByFactors<sparse::scalar_t<Matrix>, Exec> lowest_pairs_by_factors(
     LowestPairs const& wanted, ExactOptions options) {
   using Scalar = sparse::scalar_t<Matrix>;
   LowestByFactors<Scalar, Exec> found;
-  if (!exact::may_take_factors(wanted, K.numRows())) return found;
+  RowSpace const rows = exact::rows_of(K);
+  if (!exact::may_take_factors(wanted, exact::order_of(K))) return found;
   found.reason = exact::reason_for_factors(wanted, exact::spread_of_diagonal(exec, K, M));
   if (found.reason.empty()) return found;
   try {
     options.pairs = wanted.pairs;
     options.tolerance = std::min(wanted.tolerance, 1e-11);
     auto const pencil = exact::factored(exec, K, M, options);
-    std::string const cost = exact::cost_of_factors(wanted, *pencil.factors, K.nnz());
+    std::string const cost =
+        exact::cost_of_factors(wanted, *pencil.factors, pencil.K->facts().work.value_or(0));
     if (cost.empty()) return found;
-    found.X = allocate_zeros<Block<Scalar, Exec>>(exec, "Blockspan::eigenvectors", K.numRows(),
-                                                  wanted.pairs);
+    found.X = rows.communicator().run_agreed([&] {
+      return allocate_zeros<Block<Scalar, Exec>>(exec, "Blockspan::eigenvectors", pencil.K->rows(),
+                                                 wanted.pairs);
+    });
     auto report = exact::near<Scalar, Exec>(exec, *pencil.K, pencil.M.get(), *pencil.factors, 0,
                                             found.X, options);
     exact::describe(pencil, report);
@@ -107,6 +130,7 @@ LowestByFactors<sparse::scalar_t<Matrix>, Exec> lowest_pairs_by_factors(
     else
       found.note = "factors did not answer for the smallest pairs: iterated";
   } catch (Error const& error) {
+    if (rows.distributed() && dynamic_cast<AgreedError const*>(&error) == nullptr) throw;
     found.note = std::string("not by factors: ") + error.what();
   }
   return found;

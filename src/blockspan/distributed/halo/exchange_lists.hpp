@@ -85,17 +85,19 @@ std::vector<T> gather_lists(Communicator const& ranks, std::vector<T> const& min
   return result;
 }
 
-/// The same on `root`; nothing elsewhere.
+/// The same on `root`; nothing elsewhere. Where that lacks the memory, all throw.
 template <class T>
 std::vector<T> collect_lists(Communicator const& ranks, int root, std::vector<T> const& mine) {
   auto const sizes = ranks.gather(static_cast<std::int64_t>(mine.size()));
-  std::vector<T> all;
+  auto all = ranks.run_agreed([&] {
+    auto const count = std::reduce(sizes.begin(), sizes.end());
+    return std::vector<T>(ranks.rank() == root ? static_cast<std::size_t>(count) : 0);
+  });
   std::vector<Incoming> in;
   std::vector<Outgoing> out;
   if (ranks.rank() != root) {
     out.push_back({root, std::as_bytes(std::span(mine))});
   } else {
-    all.resize(static_cast<std::size_t>(std::reduce(sizes.begin(), sizes.end())));
     std::size_t first = 0;
     for (int r = 0; r < ranks.size(); ++r) {
       auto const count = static_cast<std::size_t>(sizes[static_cast<std::size_t>(r)]);

@@ -132,13 +132,15 @@ template <class Scalar, class Exec>
 ExactReport near(Exec const& exec, LinearOperator<Scalar, Exec> const& K,
                  LinearOperator<Scalar, Exec> const* M, operators::PencilFactors& factors,
                  double sigma, Block<Scalar, Exec> const& X, ExactOptions const& options) {
-  require(
-      static_cast<std::int64_t>(X.extent(0)) == K.rows() &&
-          static_cast<std::int64_t>(X.extent(1)) >= std::min<std::int64_t>(options.pairs, K.rows()),
-      "blockspan::eigenpairs_near", "X is ", X.extent(0), " x ", X.extent(1), " for ",
-      options.pairs, " pairs of ", K.rows(), " rows");
+  auto const wanted = std::min<std::int64_t>(options.pairs, factors.rows());
   bool const exchanged = options.form == Spectral::buckling;
-  require_range(factors, exchanged ? 1 / sigma : sigma);
+  K.row_space().communicator().run_agreed([&] {
+    require(static_cast<std::int64_t>(X.extent(0)) == K.rows() &&
+                static_cast<std::int64_t>(X.extent(1)) >= wanted,
+            "blockspan::eigenpairs_near", "X is ", X.extent(0), " x ", X.extent(1), " for ",
+            options.pairs, " pairs of ", K.rows(), " rows");
+    require_range(factors, exchanged ? 1 / sigma : sigma);
+  });
   ExactReport report;
   auto out = X;
   {
@@ -147,9 +149,8 @@ ExactReport near(Exec const& exec, LinearOperator<Scalar, Exec> const& K,
     describe(pencil, pairs);
     if (pairs.size() > 0)
       Kokkos::deep_copy(exec, blocks::column_range(X, 0, static_cast<int>(pairs.size())), pairs.X);
-    auto const wanted = std::min<std::int64_t>(options.pairs, K.rows());
     if (report.converged() && static_cast<std::int64_t>(pairs.size()) < wanted)
-      say_too_few(report, pairs.size(), K.rows(), factors.massless_rows());
+      say_too_few(report, pairs.size(), factors.rows(), factors.massless_rows());
   }
   if (exchanged) exchange(exec, report, out);
   exec.fence("Blockspan::eigenpairs_near");
@@ -161,8 +162,10 @@ ExactReport inside(Exec const& exec, LinearOperator<Scalar, Exec> const& K,
                    LinearOperator<Scalar, Exec> const* M, operators::PencilFactors& factors,
                    double a, double b, Block<Scalar, Exec>& X, ExactOptions const& options) {
   bool const exchanged = options.form == Spectral::buckling;
-  for (double const end : {a, b})
-    require_range(factors, !std::isfinite(end) ? 0 : exchanged ? 1 / end : end);
+  K.row_space().communicator().run_agreed([&] {
+    for (double const end : {a, b})
+      require_range(factors, !std::isfinite(end) ? 0 : exchanged ? 1 / end : end);
+  });
   ExactReport report;
   {
     Pencil<Scalar, Exec> pencil(exec, K, M, factors, options, report);

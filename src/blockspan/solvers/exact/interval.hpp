@@ -116,7 +116,7 @@ class Interval {
     if (!pencil_.options.checkpoint.empty()) {  // else no pairs are held twice
       before_ = state_;
       before_.take(report_);
-      if (pencil_.seconds() - saved_ > renewed_after) save();
+      if (pencil_.is_past(saved_ + renewed_after)) save();
     }
     double const shift = place_in(cell);
     auto const placed = pencil_.place(shift, Move::both, cell.to - cell.from);

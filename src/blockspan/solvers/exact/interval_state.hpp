@@ -73,7 +73,7 @@ constexpr std::uint64_t interval_mark = 0x6c61767265746e69;  // tells its files 
 template <class Scalar, class Exec>
 void write_interval(Pencil<Scalar, Exec> const& pencil, IntervalProblem problem,
                     IntervalState<Scalar, Exec> state) {
-  eigen::CheckpointWriter writer(pencil.options.checkpoint);
+  eigen::CheckpointWriter writer(pencil.options.checkpoint, pencil.row_space());
   writer(interval_mark), writer(problem), writer(state);
   if (state.found.size() > 0) writer.block(pencil.exec, state.found.X);
   writer.commit();
@@ -84,23 +84,28 @@ template <class Scalar, class Exec>
 IntervalState<Scalar, Exec> read_interval(Pencil<Scalar, Exec> const& pencil,
                                           IntervalProblem const& problem) {
   auto const& path = pencil.options.resume;
-  eigen::CheckpointReader reader(path);
+  eigen::CheckpointReader reader(path, pencil.row_space());
   std::uint64_t mark = 0;
   reader(mark);
-  require(mark == interval_mark, path, "this is not the checkpoint of an interval");
+  Communicator const ranks = pencil.ranks();
+  ranks.run_agreed(
+      [&] { require(mark == interval_mark, path, "this is not the checkpoint of an interval"); });
   IntervalProblem of;
   reader(of);
-  require(
-      of == problem, path,
-      "the checkpoint is of another problem: matrices, interval, tolerance, block, basis, slice "
-      "and seed must be the same");
+  ranks.run_agreed([&] {
+    require(of == problem, path,
+            "the checkpoint is of another problem: matrices, interval, tolerance, block, basis, "
+            "slice and seed must be the same");
+  });
   IntervalState<Scalar, Exec> state;
   reader(state);
   auto const pairs = static_cast<std::int64_t>(state.found.values.size());
-  reader.template require_between<std::int64_t>("the number of pairs", 0, pairs, pencil.rows());
-  require(state.marks.size() >= 2 && state.found.errors.size() == state.found.values.size() &&
-              state.found.bounds.size() == state.found.values.size(),
-          path, "the checkpoint is damaged: its parts are of different lengths");
+  ranks.run_agreed([&] {
+    reader.template require_between<std::int64_t>("the number of pairs", 0, pairs, pencil.rows());
+    require(state.marks.size() >= 2 && state.found.errors.size() == state.found.values.size() &&
+                state.found.bounds.size() == state.found.values.size(),
+            path, "the checkpoint is damaged: its parts are of different lengths");
+  });
   state.found.X = pencil.new_block("pairs", pairs);
   if (pairs > 0) reader.block(pencil.exec, state.found.X);
   reader.finish();

@@ -157,7 +157,8 @@ class Lanczos {
       if (count <= 0) break;
       auto const Z = blocks::column_range(z_.x, 0, count);
       auto const W = blocks::column_range(z_.mx, 0, count);
-      fill_random(pencil_.exec, Z, pencil_.options.seed + 7919 * task_.number, random_);
+      fill_random(pencil_.exec, Z, pencil_.options.seed + 7919 * task_.number, random_,
+                  pencil_.row_space().first_row());
       random_ += count;
       pencil_.mass(Z, W);
       auto const Y = pencil_.new_block("random", count);

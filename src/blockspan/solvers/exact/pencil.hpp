@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <type_traits>
@@ -10,6 +11,7 @@
 #include <blockspan/multivector/multivector.hpp>
 #include <blockspan/operators/linear_operator.hpp>
 #include <blockspan/operators/pencil_factors.hpp>
+#include <blockspan/solvers/common/agreement.hpp>
 #include <blockspan/solvers/common/phase_timer.hpp>
 #include <blockspan/solvers/common/small_dense.hpp>
 #include <blockspan/solvers/exact.hpp>
@@ -25,6 +27,7 @@ struct WithMass {
 };
 
 /// K x = lambda M x as the methods compute with it: products, solves and counts, on the meter.
+/// Blocks have the local rows of K's row space; what is decided is decided alike on all ranks.
 template <class Scalar, class Exec>
 class Pencil {
  public:
@@ -36,9 +39,12 @@ class Pencil {
       : exec(instance),
         options(chosen),
         report(result),
+        workspace(stiffness.row_space()),
         k_(stiffness),
         m_(mass),
-        factors_(shifted) {
+        factors_(shifted),
+        agreement_(ranks(), chosen.monitor || std::isfinite(chosen.time_limit) ||
+                                !chosen.checkpoint.empty()) {
     report.norm_k = factors_.norm_k(), report.norm_m = factors_.norm_m();
     report.library = factors_.library();
   }
@@ -46,13 +52,15 @@ class Pencil {
   Pencil(Pencil const&) = delete;
   Pencil& operator=(Pencil const&) = delete;
 
-  std::int64_t rows() const { return k_.rows(); }
+  std::int64_t rows() const { return factors_.rows(); }  ///< of all ranks
+  RowSpace const& row_space() const { return workspace.rows(); }
+  Communicator ranks() const { return row_space().communicator(); }
   bool generalized() const { return m_ != nullptr; }
   operators::PencilFactors& factors() { return factors_; }
   /// What rounding may do to a Rayleigh quotient, over its energies.
   double rounding_of_rows() const {
-    auto const terms = [](Operator const& A) {
-      return static_cast<double>(A.facts().terms_per_row.value_or(A.rows()));
+    auto const terms = [&](Operator const& A) {
+      return static_cast<double>(A.facts().terms_per_row.value_or(rows()));
     };
     double const sum = terms(k_) + (m_ != nullptr ? terms(*m_) : 1);
     return (2 * sum + 8) * unit_roundoff<double>;
@@ -60,7 +68,7 @@ class Pencil {
   double seconds() const { return solvers::seconds_since(start_); }
 
   Columns new_block(std::string const& label, std::int64_t columns) const {
-    return allocate<Columns>(exec, "Blockspan::exact::" + label, rows(), columns);
+    return allocate<Columns>(exec, "Blockspan::exact::" + label, k_.rows(), columns);
   }
   WithMass<Scalar, Exec> new_pair(std::string const& label, std::int64_t columns) const {
     auto const x = new_block(label, columns);
@@ -145,18 +153,24 @@ class Pencil {
 
   /// Whether to go on, after a step.
   bool proceed(ExactProgress now) {
+    enum { goes_on, is_late, is_stopped };
     now.steps = report.steps, now.factorizations = report.factorizations;
     now.seconds = seconds();
-    if (now.seconds > options.time_limit)
-      report.status = Status::time_limit;
-    else if (report.steps >= options.max_steps)
-      report.status = Status::max_iterations;
-    else if (options.monitor && !options.monitor(now))
+    bool const last = report.steps >= options.max_steps;
+    int mine = now.seconds > options.time_limit ? is_late : goes_on;
+    if (mine == goes_on && !last && options.monitor && !options.monitor(now)) mine = is_stopped;
+    int const all = agreement_.largest(mine);
+    if (all == is_stopped)
       report.status = Status::stopped_by_monitor;
-    else
-      return true;
-    return false;
+    else if (all == is_late)
+      report.status = Status::time_limit;
+    else if (last)
+      report.status = Status::max_iterations;
+    return all == goes_on && !last;
   }
+
+  /// Whether a rank has been at work for so long.
+  bool is_past(double limit) const { return agreement_.any(seconds() > limit); }
 
   Exec exec;
   ExactOptions const& options;
@@ -190,6 +204,7 @@ class Pencil {
   Operator const& k_;
   Operator const* m_;
   operators::PencilFactors& factors_;
+  solvers::Agreement agreement_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 

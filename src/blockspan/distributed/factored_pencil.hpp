@@ -1,0 +1,222 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/distributed/distribute.hpp>
+#include <blockspan/distributed/distributed_matrix.hpp>
+#include <blockspan/distributed/distributed_operator.hpp>
+#include <blockspan/distributed/halo/exchange_lists.hpp>
+#include <blockspan/operators/direct.hpp>
+#include <blockspan/support/error.hpp>
+#include <blockspan/support/memory.hpp>
+
+namespace blockspan {
+
+namespace distributed {
+
+/// Factors that rank 0 has alone: blocks are gathered there, solved and dealt out again. What it
+/// finds, and what it throws, is the same on all ranks.
+template <class Scalar>
+class FactorsOnRankZero final : public operators::PencilFactors {
+ public:
+  /// make(): the factors, on rank 0.
+  template <class Make>
+  FactorsOnRankZero(RowSpace space, Make const& make) : space_(std::move(space)) {
+    on_rank_zero([&] { whole_ = make(); });
+    tell_facts();
+    std::vector<char> library;
+    if (whole_) {
+      std::string const name = whole_->library();
+      library.assign(name.begin(), name.end());
+    }
+    ranks().broadcast(library, 0);
+    library_.assign(library.begin(), library.end());
+  }
+
+  std::int64_t rows() const override { return space_.cuts().back(); }
+
+  ShiftCount factor(double shift) override {
+    ShiftCount count;
+    on_rank_zero([&] { count = whole_->factor(shift); });
+    ranks().broadcast(std::span(&count, 1), 0);
+    tell_facts();
+    return count;
+  }
+
+  std::vector<std::int64_t> null_rows() const override {
+    std::vector<std::int64_t> rows;
+    on_rank_zero([&] { rows = whole_->null_rows(); });
+    ranks().broadcast(rows, 0);
+    return rows;
+  }
+
+  void solve(double* B, std::int64_t columns) const override {
+    auto const local = rows_of_rank(reinterpret_cast<Scalar*>(B), columns);
+    auto const whole = gathered(local);
+    on_rank_zero([&] { whole_->solve(reinterpret_cast<double*>(whole.data()), columns); });
+    scatter_block(space_, whole, local);
+  }
+
+  std::vector<double> energies(double const* X, std::vector<double> const& values) const override {
+    return numbers_of(X, static_cast<std::int64_t>(values.size()),
+                      [&](double const* all) { return whole_->energies(all, values); });
+  }
+  std::vector<double> scaled_squares(double const* R, std::int64_t columns) const override {
+    return numbers_of(R, columns,
+                      [&](double const* all) { return whole_->scaled_squares(all, columns); });
+  }
+
+  std::string library() const override { return library_; }
+  double scaled_size() const override { return facts_.scaled_size; }
+  double norm_k() const override { return facts_.norm_k; }
+  double norm_m() const override { return facts_.norm_m; }
+  bool massless_rows() const override { return facts_.massless_rows; }
+  std::int64_t factor_entries() const override { return facts_.entries; }
+  std::int64_t bytes() const override { return facts_.bytes; }
+  double flops() const override { return facts_.flops; }
+
+ private:
+  template <class Number>
+  using Columns =
+      Kokkos::View<Number**, Kokkos::LayoutLeft, Kokkos::HostSpace, Kokkos::MemoryTraits<0>>;
+  struct Facts {
+    double scaled_size, norm_k, norm_m, flops;
+    std::int64_t entries, bytes;
+    bool massless_rows;
+  };
+
+  Communicator const& ranks() const { return space_.communicator(); }
+
+  template <class Function>
+  void on_rank_zero(Function const& f) const {
+    ranks().run_agreed([&] {
+      if (ranks().rank() == 0) f();
+    });
+  }
+
+  void tell_facts() {
+    if (whole_)
+      facts_ = {whole_->scaled_size(),    whole_->norm_k(), whole_->norm_m(),       whole_->flops(),
+                whole_->factor_entries(), whole_->bytes(),  whole_->massless_rows()};
+    ranks().broadcast(std::span(&facts_, 1), 0);
+  }
+
+  template <class Number>
+  Columns<Number> rows_of_rank(Number* X, std::int64_t columns) const {
+    auto const [first, last] = space_.range(ranks().rank(), 0);
+    return Columns<Number>(X, static_cast<std::size_t>(last - first),
+                           static_cast<std::size_t>(columns));
+  }
+
+  /// On rank 0; empty elsewhere.
+  template <class Number>
+  Columns<Scalar> gathered(Columns<Number> const& local) const {
+    Columns<Scalar> whole;
+    on_rank_zero([&] {
+      whole = allocate<Columns<Scalar>>(Kokkos::DefaultHostExecutionSpace(),
+                                        "Blockspan::distributed::factors", rows(), local.extent(1));
+    });
+    gather_block(space_, local, whole);
+    return whole;
+  }
+
+  /// What rank 0 computes of the rows of all, `columns` numbers.
+  template <class Compute>
+  std::vector<double> numbers_of(double const* X, std::int64_t columns,
+                                 Compute const& compute) const {
+    auto const whole = gathered(rows_of_rank(reinterpret_cast<Scalar const*>(X), columns));
+    std::vector<double> numbers;
+    on_rank_zero([&] { numbers = compute(reinterpret_cast<double const*>(whole.data())); });
+    ranks().broadcast(numbers, 0);
+    return numbers;
+  }
+
+  RowSpace space_;
+  std::unique_ptr<operators::PencilFactors> whole_;  ///< of rank 0
+  Facts facts_{};
+  std::string library_;
+};
+
+/// The matrix on rank 0, without rows elsewhere. Waits for the instance.
+template <class Scalar, class Exec>
+operators::HostHermitian hermitian_on_rank_zero(Exec const& exec,
+                                                DistributedMatrix<Scalar, Exec> const& A) {
+  Communicator const& ranks = A.row_space().communicator();
+  auto const rows = ranks.run_agreed([&] {
+    constexpr std::int64_t most = std::numeric_limits<int>::max();
+    require(A.partition().global_rows() <= most, "blockspan::direct", A.partition().global_rows(),
+            " rows, more than 32 bits can number");
+    return A.global_rows(exec);
+  });
+  std::vector<int> lengths;
+  for (std::size_t i = 0; i + 1 < rows.offsets.size(); ++i)
+    lengths.push_back(static_cast<int>(rows.offsets[i + 1] - rows.offsets[i]));
+  lengths = collect_lists(ranks, 0, lengths);
+  operators::HostHermitian all;
+  all.rows = static_cast<int>(lengths.size());
+  all.parts = is_complex_v<Scalar> ? 2 : 1;
+  all.offsets.push_back(0);
+  for (int const length : lengths) all.offsets.push_back(all.offsets.back() + length);
+  all.columns = collect_lists(ranks, 0, std::vector<int>(rows.columns.begin(), rows.columns.end()));
+  auto const* const values = reinterpret_cast<double const*>(rows.values.data());
+  all.values =
+      collect_lists(ranks, 0, std::vector<double>(values, values + rows.values.size() * all.parts));
+  return all;
+}
+
+}  // namespace distributed
+
+/// The same of matrices whose rows are spread over ranks, M's as K's: K and M are gathered to rank
+/// 0, which factors and solves alone while the others wait, on its host; products, blocks and all
+/// sums over rows stay spread. Rank 0 needs memory for both matrices, the factors, and a block of
+/// all rows. All ranks together; what rank 0 throws is an Error on all of them. One rank: as of the
+/// matrix itself.
+///
+/// On hosts products sum whole rows: where rows are cut at chunks (see RowSpace), the bits of what
+/// exact methods find do not depend on the number of ranks.
+template <class Scalar, class Exec>
+FactoredPencil<Scalar, Exec> factored_pencil(
+    Exec const& exec, DistributedMatrix<Scalar, Exec> const& K,
+    std::type_identity_t<DistributedMatrix<Scalar, Exec>> const* M, PencilOptions const& options) {
+  using Rows = DistributedMatrix<Scalar, Exec>;
+  if (K.partition().ranks() == 1)
+    return factored_pencil(exec, K.whole(), M != nullptr ? &M->whole() : nullptr, options);
+  Communicator const& ranks = K.row_space().communicator();
+  ranks.run_agreed([&] {
+    require(options.factors != FactorPlace::device, "blockspan::exact",
+            "factors on a device are those of one rank, and there are ", ranks.size());
+    require(M == nullptr || M->partition().cuts() == K.partition().cuts(), "blockspan::exact",
+            "M has its rows on other ranks than K");
+  });
+  FactoredPencil<Scalar, Exec> pencil;
+  auto const product = [&](Rows const& A) {
+    std::shared_ptr<Rows const> const matrix(std::shared_ptr<void>(), &A);
+    return std::make_unique<DistributedOperator<Scalar, Exec>>(
+        exec, matrix, operators::pencil_plan<Exec>(options.columns));
+  };
+  if (options.products) pencil.K = product(K);
+  if (options.products && M != nullptr) pencil.M = product(*M);
+  auto const start = std::chrono::steady_clock::now();
+  auto k = distributed::hermitian_on_rank_zero(exec, K);
+  std::optional<operators::HostHermitian> m;
+  if (M != nullptr) m = distributed::hermitian_on_rank_zero(exec, *M);
+  pencil.factors = std::make_unique<distributed::FactorsOnRankZero<Scalar>>(K.row_space(), [&] {
+    return operators::direct_pencil(std::move(k), std::move(m),
+                                    {options.scale_by_mass, options.memory_limit});
+  });
+  pencil.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return pencil;
+}
+
+}  // namespace blockspan
