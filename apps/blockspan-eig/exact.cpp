@@ -10,7 +10,6 @@
 #include <blockspan/solvers/lowest_pairs.hpp>
 
 #include "blockspan-eig/advice.hpp"
-#include "common/files/input_file.hpp"
 #include "common/files/words.hpp"
 #include "common/run/interrupt.hpp"
 
@@ -71,7 +70,7 @@ ExactOptions exact_options(EigCommand const& command) {
   options.max_steps = command.max_iterations;
   options.time_limit = command.time_limit;
   options.checkpoint = command.checkpoint;
-  if (!command.resume.empty()) options.resume = input_file(command.resume);
+  options.resume = command.resume;
   return options;
 }
 

@@ -4,30 +4,37 @@
 #include <string>
 #include <utility>
 
+#include <blockspan/distributed/factored_pencil.hpp>
+
 #include "blockspan-eig/exact.hpp"
+#include "common/files/input_file.hpp"
 #include "common/machine/components.hpp"
 
 namespace blockspan::apps {
 
-/// Throws Error where the factors are not to be had.
+/// Throws Error where the factors are not to be had, or not there.
 inline void require_factors(ExactRequest const& exact, int ranks) {
   using Kind = ExactRequest::Kind;
   char const* const option = exact.kind == Kind::near       ? "--near"
                              : exact.kind == Kind::interval ? "--interval"
                                                             : "--count";
   require(has_direct, option, left_out("direct", "install libmumps-seq-dev and "));
-  require(ranks == 1, option, "the factors are on one rank");
+  require(ranks == 1 || exact.factors != "device", "--factors device",
+          "factors on a device are those of one rank");
 }
 
-/// Answers --near, --interval and --count on one rank; the vectors found, ascending.
-template <class Scalar, class Exec, class Matrix>
-Block<Scalar, Exec> solve_exact(Exec const& exec, EigCommand const& command, Matrix const& A,
-                                Matrix const* M, ProgressLine& progress, EigResult& result) {
+/// Answers --near, --interval and --count, all ranks together; the vectors found, ascending.
+template <class Scalar, class Exec>
+Block<Scalar, Exec> solve_exact(Exec const& exec, EigCommand const& command,
+                                DistributedMatrix<Scalar, Exec> const& A,
+                                DistributedMatrix<Scalar, Exec> const* M, ProgressLine& progress,
+                                EigResult& result) {
   Block<Scalar, Exec> X;
   if constexpr (has_direct) {
     auto const& exact = command.exact;
     auto options = exact_options(command);
     options.monitor = exact_monitor(progress);
+    options.resume = input_of_first(A.row_space().communicator(), options.resume);
     if (exact.kind == ExactRequest::Kind::count) {
       result.count = count_eigenvalues(exec, A, M, exact.from, exact.to, options);
       result.solver.status = result.count->trusted ? Status::converged : Status::not_converged;
@@ -38,7 +45,7 @@ Block<Scalar, Exec> solve_exact(Exec const& exec, EigCommand const& command, Mat
       return X;
     }
     if (exact.kind == ExactRequest::Kind::near) {
-      X = allocate_zeros<Block<Scalar, Exec>>(exec, "Blockspan::eigenvectors", A.numRows(),
+      X = allocate_zeros<Block<Scalar, Exec>>(exec, "Blockspan::eigenvectors", A.local_rows(),
                                               command.pairs);
       result.exact = eigenpairs_near(exec, A, M, exact.from, X, options);
     } else {
@@ -52,10 +59,11 @@ Block<Scalar, Exec> solve_exact(Exec const& exec, EigCommand const& command, Mat
 }
 
 /// Counts what lies below the last pair of a certified solve for the smallest ones, by
-/// factorizations.
-template <class Exec, class Matrix>
-void certify_count(Exec const& exec, EigCommand const& command, Matrix const& A, Matrix const* M,
-                   double next, EigResult& result) {
+/// factorizations. All ranks together.
+template <class Scalar, class Exec>
+void certify_count(Exec const& exec, EigCommand const& command,
+                   DistributedMatrix<Scalar, Exec> const& A,
+                   DistributedMatrix<Scalar, Exec> const* M, double next, EigResult& result) {
   bool const asked = command.certify && command.which == "smallest" && command.constraints.empty();
   if constexpr (has_direct) {
     if (!asked || !result.converged || result.solver.eigenvalues.empty()) return;
@@ -65,6 +73,8 @@ void certify_count(Exec const& exec, EigCommand const& command, Matrix const& A,
                                        {.factors = exact_options(command).factors});
       judge_count(result, place, next);
     } catch (Error const& error) {
+      bool const agreed = dynamic_cast<AgreedError const*>(&error) != nullptr;
+      if (A.row_space().distributed() && !agreed) throw;
       result.notes.push_back(std::string("whether a pair is missing was not counted: ") +
                              error.what());
     }

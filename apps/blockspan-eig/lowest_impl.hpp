@@ -15,9 +15,10 @@ namespace blockspan::apps {
 /// result as --near does, path_reason says why. Nothing where the iteration serves, or factors do
 /// not: the command asks for what they have not, they cost more, or eigenvalues lie below the
 /// shift.
-template <class Scalar, class Exec, class Matrix>
+template <class Scalar, class Exec>
 std::optional<Block<Scalar, Exec>> lowest_by_factors(Exec const& exec, EigCommand const& command,
-                                                     Matrix const& A, Matrix const* M,
+                                                     DistributedMatrix<Scalar, Exec> const& A,
+                                                     DistributedMatrix<Scalar, Exec> const* M,
                                                      ProgressLine& progress, EigResult& result) {
   if constexpr (has_direct) {
     if (!may_take_factors(command)) return {};

@@ -126,10 +126,7 @@ EigSetup<Scalar, Exec> set_up(Exec const& exec, EigCommand const& command,
                                                    *setup.product.op, block, M.get());
   setup.T = make_preconditioner(setup.input, command.preconditioner_choice);
   options = solver_options<Scalar, Exec>(command);
-  Communicator const ranks = problem.rows.space.communicator();
-  ranks.run_agreed([&] {
-    if (ranks.rank() == 0 && !options.resume.empty()) options.resume = input_file(options.resume);
-  });
+  options.resume = input_of_first(problem.rows.space.communicator(), options.resume);
   options.preconditioner = setup.T.op.get();
   auto const X = allocate_zeros<Block<Scalar, Exec>>(
       exec, "Blockspan::eigenvectors", A->local_rows(), command.vector_columns(problem.order()));
@@ -240,7 +237,8 @@ EigResult finish_factors(Exec const& exec, EigCommand const& command, ProgressLi
         result.lost.push_back(*fault);
     result.seconds.output = lap();
   }
-  judge(result, command, Observer(command, progress));
+  judge(result, command,
+        Observer(command, progress, problem.rows.space.communicator().rank() == 0));
   return result;
 }
 
@@ -248,11 +246,10 @@ EigResult finish_factors(Exec const& exec, EigCommand const& command, ProgressLi
 template <class Scalar, class Exec>
 std::optional<EigResult> solve_by_factors(Exec const& exec, EigCommand const& command,
                                           ProgressLine& progress, OutputFile* vectors,
-                                          EigProblem<Scalar, Exec> const& problem, bool alone,
+                                          EigProblem<Scalar, Exec> const& problem,
                                           EigResult& result, Lap& lap) {
-  if (!alone) return {};
-  auto const& A = problem.A->whole();
-  auto const* const M = problem.M ? &problem.M->whole() : nullptr;
+  auto const& A = *problem.A;
+  auto const* const M = problem.M.get();
   std::optional<Block<Scalar, Exec>> X;
   if (command.exact) {
     progress.stage("factoring");
@@ -278,8 +275,8 @@ EigResult solve(Exec const& exec, EigCommand const& command, ProgressLine& progr
   auto const problem = detail::load<Scalar>(exec, command, ranks, result.notes);
   result.seconds.load = lap();
 
-  if (auto found = detail::solve_by_factors<Scalar>(exec, command, progress, vectors, problem,
-                                                    ranks.size() == 1, result, lap))
+  if (auto found =
+          detail::solve_by_factors<Scalar>(exec, command, progress, vectors, problem, result, lap))
     return std::move(*found);
   progress.stage("preparing the sparse product");
   auto setup = detail::set_up<Scalar>(exec, command, problem);
@@ -303,12 +300,10 @@ EigResult solve(Exec const& exec, EigCommand const& command, ProgressLine& progr
   describe_run(exec, *problem.A, setup.product, setup.T, result.block, command.machine.partition,
                result);
   judge(result, command, observer);
-  if (ranks.size() == 1) {
-    if (command.certify) progress.stage("counting");
-    double const seen = observer.next_eigenvalue();
-    certify_count(exec, command, problem.A->whole(), problem.M ? &problem.M->whole() : nullptr,
-                  std::isfinite(seen) ? seen : result.solver.next_eigenvalue, result);
-  }
+  if (command.certify) progress.stage("counting");
+  double const seen = observer.next_eigenvalue();
+  certify_count(exec, command, *problem.A, problem.M.get(),
+                std::isfinite(seen) ? seen : result.solver.next_eigenvalue, result);
   return result;
 }
 

@@ -322,7 +322,7 @@ TYPED_TEST(ExactOnRanks, TroubleOfTheFactorsIsThatOfAllRanks) {
       return std::make_unique<FailingFactors>(
           operators::direct_pencil(operators::host_hermitian(this->exec, whole), {}, {}), way);
     });
-    EXPECT_EQ(factors.library(), "of a test");
+    EXPECT_EQ(factors.library(), "of a test of rank 0");
     auto const report = exact::near<Scalar, Exec>(this->exec, *made.K, nullptr, factors, 1.3,
                                                   this->vectors(pencil, 5), {.pairs = 5});
     EXPECT_EQ(world().words_of_first(report.trouble), report.trouble);

@@ -66,6 +66,11 @@ std::string input_file(std::string const& name) {
   return copies()[name] = copy_of(name);
 }
 
+std::string input_of_first(Communicator const& ranks, std::string const& name) {
+  return ranks.run_agreed(
+      [&] { return ranks.rank() == 0 && !name.empty() ? input_file(name) : name; });
+}
+
 std::string without_input_names(std::string message) {
   for (auto const& [name, path] : copies())
     for (std::size_t at = 0; (at = message.find(path, at)) != message.npos;)

@@ -37,7 +37,7 @@ class FactorsOnRankZero final : public operators::PencilFactors {
     tell_facts();
     std::vector<char> library;
     if (whole_) {
-      std::string const name = whole_->library();
+      std::string const name = whole_->library() + " of rank 0";
       library.assign(name.begin(), name.end());
     }
     ranks().broadcast(library, 0);

@@ -1,0 +1,102 @@
+// blockspan-eig by factors under mpirun: what one rank finds, bit by bit, and what it refuses.
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "distributed/launch.hpp"
+#include "support/files.hpp"
+
+namespace blockspan::test {
+namespace {
+
+using Json = nlohmann::json;
+using ::testing::HasSubstr;
+
+using Words = std::vector<std::string>;
+
+Words joined(Words words, Words const& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+/// A chain of n masses and springs; every fourth row has no mass.
+Words massless_chain(TemporaryFolder const& folder, int n) {
+  std::ostringstream k, m;
+  k << "%%MatrixMarket matrix coordinate real symmetric\n" << n << ' ' << n << ' ' << 2 * n - 1;
+  m << "%%MatrixMarket matrix coordinate real symmetric\n" << n << ' ' << n << ' ' << 3 * n / 4;
+  for (int i = 1; i <= n; ++i) {
+    k << '\n' << i << ' ' << i << " 2.5";
+    if (i < n) k << '\n' << i + 1 << ' ' << i << " -1";
+    if (i % 4 != 0) m << '\n' << i << ' ' << i << ' ' << 1 + i % 3;
+  }
+  write_text(folder / "k.mtx", k.str() + "\n"), write_text(folder / "m.mtx", m.str() + "\n");
+  return {folder / "k.mtx", "--mass", folder / "m.mtx"};
+}
+
+TEST(ExactProgramsOnRanks, HaveTheBitsOfOneRank) {
+  TemporaryFolder const folder;
+  Words const grid{"laplace7:12x11x10"};
+  auto const chain = massless_chain(folder, 2000);
+  for (auto const& command :
+       {joined(grid, {"--near", "1.3", "--pairs", "5"}), joined(chain, {"--interval", "0.9,0.91"}),
+        joined(grid, {"--count", "-inf,2"}), joined(grid, {"--pairs", "41"})}) {
+    std::string const path = folder / "report.json";
+    auto const with = joined(command, {"--report", path});
+    SCOPED_TRACE(command.back());
+    auto const alone = run_app("blockspan-eig", with);
+    ASSERT_EQ(alone.status, 0) << alone.err;
+    auto const one = Json::parse(read_text(path));
+    auto const together = run_on_ranks(3, "blockspan-eig", with);
+    ASSERT_EQ(together.status, 0) << together.err;
+    auto const all = Json::parse(read_text(path));
+    for (char const* const key : {"eigenvalues", "backward_errors", "error_bounds", "path"})
+      EXPECT_EQ(all.value(key, Json()), one.value(key, Json())) << key;
+    ASSERT_TRUE(one.at("exact").is_object());
+    for (char const* const key : {"proof", "number", "counted", "counts", "to", "steps"})
+      EXPECT_EQ(all["exact"].value(key, Json()), one["exact"].value(key, Json())) << key;
+  }
+}
+
+TEST(ExactProgramsOnRanks, CountForACertificate) {
+  TemporaryFolder const folder;
+  std::string const path = folder / "report.json";
+  auto const outcome = run_on_ranks(
+      2, "blockspan-eig", {"laplace7:12x11x10", "--pairs", "2", "--certify", "--report", path});
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("none is missing"));
+  auto const count = Json::parse(read_text(path)).at("exact");
+  EXPECT_EQ(count.at("number"), 2);
+  EXPECT_EQ(count.at("trusted"), true);
+}
+
+TEST(ExactProgramsOnRanks, GoOnFromACheckpointAndWriteVectorsInTheOrderOfTheFile) {
+  TemporaryFolder const folder;
+  auto const with = [&](std::string const& vectors, Words const& more) {
+    return joined(
+        {"laplace7:9x8x7", "--interval", "1.1,2.9", "--slice", "10", "--vectors", folder / vectors},
+        more);
+  };
+  std::string const state = folder / "state";
+  ASSERT_EQ(run_app("blockspan-eig", with("one.mtx", {})).status, 0);
+  EXPECT_EQ(run_on_ranks(2, "blockspan-eig",
+                         with("none.mtx", {"--max-iterations", "20", "--checkpoint", state}))
+                .status,
+            1);
+  auto const outcome = run_on_ranks(3, "blockspan-eig", with("three.mtx", {"--resume", state}));
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(read_text(folder / "three.mtx"), read_text(folder / "one.mtx"));
+  expect_refused_on_ranks("blockspan-eig",
+                          {"laplace7:9x8x7", "--interval", "1.1,2", "--resume", state},
+                          "the checkpoint is of another problem");
+}
+
+TEST(ExactProgramsOnRanks, RefuseFactorsOnADevice) {
+  expect_refused_on_ranks("blockspan-eig", {"laplace7:9", "--near", "1", "--factors", "device"},
+                          "factors on a device are those of one rank");
+}
+
+}  // namespace
+}  // namespace blockspan::test
