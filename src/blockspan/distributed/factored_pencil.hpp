@@ -35,13 +35,7 @@ class FactorsOnRankZero final : public operators::PencilFactors {
   FactorsOnRankZero(RowSpace space, Make const& make) : space_(std::move(space)) {
     on_rank_zero([&] { whole_ = make(); });
     tell_facts();
-    std::vector<char> library;
-    if (whole_) {
-      std::string const name = whole_->library() + " of rank 0";
-      library.assign(name.begin(), name.end());
-    }
-    ranks().broadcast(library, 0);
-    library_.assign(library.begin(), library.end());
+    library_ = ranks().words_of_first(whole_ ? whole_->library() + " of rank 0" : "");
   }
 
   std::int64_t rows() const override { return space_.cuts().back(); }
@@ -153,25 +147,28 @@ template <class Scalar, class Exec>
 operators::HostHermitian hermitian_on_rank_zero(Exec const& exec,
                                                 DistributedMatrix<Scalar, Exec> const& A) {
   Communicator const& ranks = A.row_space().communicator();
-  auto const rows = ranks.run_agreed([&] {
+  operators::HostHermitian all;
+  std::vector<int> lengths;
+  ranks.run_agreed([&] {
     constexpr std::int64_t most = std::numeric_limits<int>::max();
     require(A.partition().global_rows() <= most, "blockspan::direct", A.partition().global_rows(),
             " rows, more than 32 bits can number");
-    return A.global_rows(exec);
+    all.parts = is_complex_v<Scalar> ? 2 : 1;
+    auto const rows = A.global_rows(exec);
+    for (std::size_t i = 0; i + 1 < rows.offsets.size(); ++i)
+      lengths.push_back(static_cast<int>(rows.offsets[i + 1] - rows.offsets[i]));
+    all.columns.assign(rows.columns.begin(), rows.columns.end());
+    auto const* const values = reinterpret_cast<double const*>(rows.values.data());
+    all.values.assign(values, values + rows.values.size() * all.parts);
   });
-  std::vector<int> lengths;
-  for (std::size_t i = 0; i + 1 < rows.offsets.size(); ++i)
-    lengths.push_back(static_cast<int>(rows.offsets[i + 1] - rows.offsets[i]));
   lengths = collect_lists(ranks, 0, lengths);
-  operators::HostHermitian all;
-  all.rows = static_cast<int>(lengths.size());
-  all.parts = is_complex_v<Scalar> ? 2 : 1;
-  all.offsets.push_back(0);
-  for (int const length : lengths) all.offsets.push_back(all.offsets.back() + length);
-  all.columns = collect_lists(ranks, 0, std::vector<int>(rows.columns.begin(), rows.columns.end()));
-  auto const* const values = reinterpret_cast<double const*>(rows.values.data());
-  all.values =
-      collect_lists(ranks, 0, std::vector<double>(values, values + rows.values.size() * all.parts));
+  all.columns = collect_lists(ranks, 0, all.columns);
+  all.values = collect_lists(ranks, 0, all.values);
+  ranks.run_agreed([&] {
+    all.rows = static_cast<int>(lengths.size());
+    all.offsets.assign(1, 0);
+    for (int const length : lengths) all.offsets.push_back(all.offsets.back() + length);
+  });
   return all;
 }
 
