@@ -11,6 +11,7 @@
 #include <blockspan/blocks/row_chunks.hpp>
 #include <blockspan/blocks/small_ref.hpp>
 #include <blockspan/support/backend.hpp>
+#include <blockspan/support/registers/register_set.hpp>
 
 // Sums of terms down the columns of tall blocks, in two steps: partial sums of chunks of rows, then
 // their tree (row_chunks.hpp). A column's result does not depend on the other columns, if on
@@ -74,7 +75,8 @@ struct ChunkSumsOnHost {
         nodes{nullptr, chunks.count(), columns, 1, 0, chunks.size},
         together(goes_down(terms) && nodes.count >= 128 ? 4 : 1) {}
 
-  KOKKOS_FUNCTION void operator()(std::int64_t task) const {
+  // Not inlined: Kokkos has a loop for each of its ways to run, and each would hold all of this.
+  KOKKOS_FUNCTION BLOCKSPAN_NOINLINE void operator()(std::int64_t task) const {
     std::int64_t const first = task * together, end = first + together;
     std::int64_t const last = end < nodes.count ? end : nodes.count;
     if (!goes_down(terms)) return fold_tiles<32>(task, 0);

@@ -8,6 +8,7 @@
 #include <blockspan/blocks/small_ref.hpp>
 #include <blockspan/support/arithmetic.hpp>
 #include <blockspan/support/backend.hpp>
+#include <blockspan/support/registers/register_set.hpp>
 
 // Work on every entry of a block by itself.
 
@@ -84,7 +85,8 @@ struct RowsPerTask {
   std::int64_t rows, columns;
   bool down;
 
-  KOKKOS_FUNCTION void operator()(std::int64_t task) const {
+  // Not inlined: see ChunkSumsOnHost.
+  KOKKOS_FUNCTION BLOCKSPAN_NOINLINE void operator()(std::int64_t task) const {
     std::int64_t const first = task * chunk, last = first + chunk < rows ? first + chunk : rows;
     if (down)
       for (std::int64_t j = 0; j < columns; ++j)
