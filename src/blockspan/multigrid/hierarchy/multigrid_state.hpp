@@ -10,6 +10,7 @@
 #include <blockspan/multigrid/cycle/probe.hpp>
 #include <blockspan/operators/entries/check_blocks.hpp>
 #include <blockspan/sparse/convert.hpp>
+#include <blockspan/spmm/compiled_types.hpp>
 
 namespace blockspan::levels {
 
