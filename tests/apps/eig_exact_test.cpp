@@ -23,7 +23,7 @@ class EigExact : public ::testing::TestWithParam<std::string> {
 };
 INSTANTIATE_TEST_SUITE_P(Backends, EigExact, ::testing::ValuesIn(backends()), backend_test_name);
 
-void expect_refused(std::vector<std::string> const& arguments, std::string const& message) {
+void expect_eig_refuses(std::vector<std::string> const& arguments, std::string const& message) {
   test::expect_refused("blockspan-eig", arguments, message);
 }
 
@@ -228,25 +228,25 @@ TEST_P(EigExact, TheSmallestPairsByFactorsAreTheSmallest) {
 
 TEST(EigExactUsage, RefusesWhatHasNoMeaning) {
   std::string const small = "laplace7:4x4x4";
-  expect_refused({small, "--interval", "5,3"}, "--interval: the interval from 5 to 3 is empty");
-  expect_refused({small, "--interval", "3"},
+  expect_eig_refuses({small, "--interval", "5,3"}, "--interval: the interval from 5 to 3 is empty");
+  expect_eig_refuses({small, "--interval", "3"},
                  "--interval: \"3\" is not an interval A,B, as in 1e3,2e3 or -inf,5");
-  expect_refused({small, "--near", "x"}, "--near: 'x' is not a number (see --help)");
-  expect_refused({small, "--near", "inf"}, "--near: inf is not a number");
-  expect_refused({small, "--buckling"}, "--buckling: goes with --near, --interval or --count");
-  expect_refused({small, "--near", "1", "--buckling"},
+  expect_eig_refuses({small, "--near", "x"}, "--near: 'x' is not a number (see --help)");
+  expect_eig_refuses({small, "--near", "inf"}, "--near: inf is not a number");
+  expect_eig_refuses({small, "--buckling"}, "--buckling: goes with --near, --interval or --count");
+  expect_eig_refuses({small, "--near", "1", "--buckling"},
                  "--buckling: needs the geometric stiffness, --mass");
-  expect_refused({small, "--mass", small, "--interval=-1,1", "--buckling"},
+  expect_eig_refuses({small, "--mass", small, "--interval=-1,1", "--buckling"},
                  "--interval: the loads of --buckling are sought on one side of zero");
-  expect_refused({small, "--near", "0", "--cayley"},
+  expect_eig_refuses({small, "--near", "0", "--cayley"},
                  "--near: --cayley takes the nearest in ratio: the shift may not be zero");
-  expect_refused({small, "--near", "1", "--which", "largest"},
+  expect_eig_refuses({small, "--near", "1", "--which", "largest"},
                  "--which excludes --near (see --help)");
 }
 
 TEST(EigExactUsage, SaysWhatIsMissing) {
   if (apps::has_direct) GTEST_SKIP() << "this build has the component direct";
-  expect_refused({"laplace7:4x4x4", "--near", "1"},
+  expect_eig_refuses({"laplace7:4x4x4", "--near", "1"},
                  "--near: " + apps::left_out("direct", "install libmumps-seq-dev and "));
 }
 

@@ -21,7 +21,7 @@ using ::testing::StartsWith;
 constexpr int order = 300;
 
 /// tridiag(-1, 2, -1)
-std::string chain() {
+std::string chain_matrix() {
   std::ostringstream file;
   file << "%%MatrixMarket matrix coordinate real symmetric\n"
        << order << ' ' << order << ' ' << 2 * order - 1 << '\n';
@@ -40,7 +40,7 @@ std::string ones() {
 
 class Faults : public ::testing::Test {
  protected:
-  Faults() { write_text(folder / "A.mtx", chain()); }
+  Faults() { write_text(folder / "A.mtx", chain_matrix()); }
 
   Outcome run(std::string const& command) const { return run_shell(folder.path(), command); }
 
@@ -52,7 +52,7 @@ class Faults : public ::testing::Test {
     EXPECT_THAT(outcome.err, HasSubstr(message)) << command;
     EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
     EXPECT_EQ(outcome.out, "") << command;
-    EXPECT_EQ(read_text(folder / "A.mtx"), chain()) << command;
+    EXPECT_EQ(read_text(folder / "A.mtx"), chain_matrix()) << command;
     EXPECT_EQ(names(), before) << command;
   }
 

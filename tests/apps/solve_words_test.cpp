@@ -114,13 +114,13 @@ std::string remedy(std::string const& other) {
 
 TEST_P(SolveWords, AMatrixThatIsNotSymmetricIsRefusedByOneOfItsEntries) {
   auto const file = chain_file(folder / "a.mtx", std::vector<double>(20, 2.0), 1, -0.999);
-  expect_refused(
+  test::expect_refused(
       "blockspan-solve", {file, "--backend", GetParam()},
       file + ": the matrix is not symmetric: entry (5, 6) is -0.999, but entry (6, 5) is -1" +
           remedy("transpose"));
   // digits enough to see what differs; one side alone is not rounding, however small
   auto const twelve = chain_file(folder / "t.mtx", std::vector<double>(20, 2.0), 1, -1 - 1e-12);
-  expect_refused("blockspan-solve", {twelve, "--backend", GetParam()},
+  test::expect_refused("blockspan-solve", {twelve, "--backend", GetParam()},
                  twelve +
                      ": the matrix is not symmetric: entry (5, 6) is -1.000000000001, but entry "
                      "(6, 5) is -1" +
@@ -128,7 +128,7 @@ TEST_P(SolveWords, AMatrixThatIsNotSymmetricIsRefusedByOneOfItsEntries) {
   auto const alone = write_text(folder / "o.mtx",
                                 "%%MatrixMarket matrix coordinate real general\n3 3 6\n"
                                 "1 1 2\n2 2 2\n3 3 2\n1 3 1\n3 1 1\n2 1 1e-300\n");
-  expect_refused("blockspan-solve", {alone, "--backend", GetParam()},
+  test::expect_refused("blockspan-solve", {alone, "--backend", GetParam()},
                  alone +
                      ": the matrix is not symmetric: entry (2, 1) is 1e-300, but entry (1, 2) "
                      "is 0" +
@@ -171,7 +171,7 @@ TEST_P(SolveWords, KeptColumnsOfDirichletRowsAreEliminated) {
   }
   text.replace(text.find("10 11 -1"), 8, "10 11 -2");
   auto const other = write_text(folder / "other.mtx", text);
-  expect_refused("blockspan-solve", {other, "--backend", GetParam()},
+  test::expect_refused("blockspan-solve", {other, "--backend", GetParam()},
                  other +
                      ": the matrix is not symmetric: entry (2, 1) is -1, but entry (1, 2) is 0" +
                      remedy("transpose"));
@@ -182,7 +182,7 @@ TEST_P(SolveWords, AMatrixThatIsNotHermitianIsRefusedByOneOfItsEntries) {
   auto const symmetric = write_text(folder / "z.mtx",
                                     "%%MatrixMarket matrix coordinate complex symmetric\n2 2 3\n"
                                     "1 1 2 0\n2 2 2 0\n2 1 0.5 1\n");
-  expect_refused(
+  test::expect_refused(
       "blockspan-solve", {symmetric, "--backend", GetParam()},
       symmetric +
           ": the matrix is not Hermitian: entry (1, 2) is (0.5,1), but entry (2, 1) is (0.5,1)" +

@@ -5,8 +5,6 @@
 
 namespace c_test {
 
-namespace {
-
 constexpr std::int64_t n = 60;
 
 /// A matrix, and blocks that fit it.
@@ -30,8 +28,6 @@ struct Refusals : testing::Test {
     return blockspan_preconditioner(op, words, nullptr, &none);
   }
 };
-
-}  // namespace
 
 TEST_F(Refusals, MatricesThatAreNone) {
   Operator made;

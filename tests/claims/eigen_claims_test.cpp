@@ -8,8 +8,6 @@
 namespace blockspan::test {
 namespace {
 
-template <class Scalar>
-using InDouble = std::is_same<real_t<Scalar>, double>;
 template <class Config>
 class EigenClaims : public ::testing::Test {};
 TYPED_TEST_SUITE(EigenClaims, ConfigsWith<InDouble>, ConfigNames);

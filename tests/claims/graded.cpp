@@ -160,7 +160,7 @@ EigenProblem beyond_squares(Random& random) {
   return {A};
 }
 
-constexpr EigenGenerator generators[] = {
+constexpr EigenGenerator all_graded[] = {
     {"graded differences", graded_differences},
     {"graded definite", graded_definite},
     {"graded indefinite", graded_indefinite},
@@ -179,6 +179,6 @@ constexpr EigenGenerator generators[] = {
 
 }  // namespace
 
-std::span<EigenGenerator const> graded_problems() { return generators; }
+std::span<EigenGenerator const> graded_problems() { return all_graded; }
 
 }  // namespace blockspan::test

@@ -137,7 +137,7 @@ EigenProblem grid(Random& random) {
   return {A, {}, false, true};
 }
 
-constexpr EigenGenerator generators[] = {
+constexpr EigenGenerator all_graphs[] = {
     {"Laplacians", laplacian},
     {"unions of components", components},
     {"weighted graphs", weighted},
@@ -153,6 +153,6 @@ constexpr EigenGenerator generators[] = {
 
 }  // namespace
 
-std::span<EigenGenerator const> graphs() { return generators; }
+std::span<EigenGenerator const> graphs() { return all_graphs; }
 
 }  // namespace blockspan::test

@@ -143,7 +143,7 @@ EigenProblem finite_elements(Random& random) {
   return {K, M};
 }
 
-constexpr EigenGenerator generators[] = {
+constexpr EigenGenerator all_pencils[] = {
     {"mass I", identity_mass},
     {"graded masses", graded_masses},
     {"graded mass matrices", graded_full_mass},
@@ -159,6 +159,6 @@ constexpr EigenGenerator generators[] = {
 
 }  // namespace
 
-std::span<EigenGenerator const> pencils() { return generators; }
+std::span<EigenGenerator const> pencils() { return all_pencils; }
 
 }  // namespace blockspan::test

@@ -111,7 +111,7 @@ EigenProblem massless_of_scales(Random& random) {
   return shuffled(random, scaled_by(second_differences(n), d), some_masses(random, n, massless));
 }
 
-constexpr EigenGenerator generators[] = {
+constexpr EigenGenerator all_singular_pencils[] = {
     {"massless rows", massless_rows},
     {"massless rows, K negative", massless_and_negative},
     {"multipliers", multipliers},
@@ -125,6 +125,6 @@ constexpr EigenGenerator generators[] = {
 
 }  // namespace
 
-std::span<EigenGenerator const> singular_pencils() { return generators; }
+std::span<EigenGenerator const> singular_pencils() { return all_singular_pencils; }
 
 }  // namespace blockspan::test

@@ -146,7 +146,7 @@ EigenProblem near_zero(Random& random) {
   return {random.below(3) == 0 ? diagonal(values) : rotated(random, values)};
 }
 
-constexpr EigenGenerator generators[] = {
+constexpr EigenGenerator all_spectra[] = {
     {"Wilkinson", wilkinson},
     {"glued Wilkinson", glued_wilkinson},
     {"Anderson", anderson},
@@ -166,6 +166,6 @@ constexpr EigenGenerator generators[] = {
 
 }  // namespace
 
-std::span<EigenGenerator const> spectra() { return generators; }
+std::span<EigenGenerator const> spectra() { return all_spectra; }
 
 }  // namespace blockspan::test

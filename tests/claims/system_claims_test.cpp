@@ -7,14 +7,12 @@
 namespace blockspan::test {
 namespace {
 
-template <class Scalar>
-using InDouble = std::is_same<real_t<Scalar>, double>;
 template <class Config>
 class SystemClaims : public ::testing::Test {};
 TYPED_TEST_SUITE(SystemClaims, ConfigsWith<InDouble>, ConfigNames);
 
 template <class Config>
-void expect_claims_to_hold(std::uint64_t count) {
+void expect_system_claims_to_hold(std::uint64_t count) {
   using Scalar = typename Config::Scalar;
   if constexpr (InDouble<Scalar>::value) {
     auto const seeds = Seeds::of_test(count);
@@ -26,10 +24,10 @@ void expect_claims_to_hold(std::uint64_t count) {
   }
 }
 
-TYPED_TEST(SystemClaims, Hold) { expect_claims_to_hold<TypeParam>(210); }
+TYPED_TEST(SystemClaims, Hold) { expect_system_claims_to_hold<TypeParam>(210); }
 
 TYPED_TEST(SystemClaims, HoldInALongRun) {
-  expect_claims_to_hold<TypeParam>(is_complex_v<typename TypeParam::Scalar> ? 600 : 1400);
+  expect_system_claims_to_hold<TypeParam>(is_complex_v<typename TypeParam::Scalar> ? 600 : 1400);
 }
 
 }  // namespace

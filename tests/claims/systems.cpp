@@ -222,7 +222,7 @@ SystemProblem other_units(Random& random) {
   return with_any_rhs(random, times(definite(random, n), units[random.below(4)]));
 }
 
-constexpr SystemGenerator generators[] = {
+constexpr SystemGenerator all_systems[] = {
     {"plain", plain},
     {"graded", graded},
     {"graphs, b in the range", graph_consistent},
@@ -248,6 +248,6 @@ constexpr SystemGenerator generators[] = {
 
 }  // namespace
 
-std::span<SystemGenerator const> systems() { return generators; }
+std::span<SystemGenerator const> systems() { return all_systems; }
 
 }  // namespace blockspan::test

@@ -20,7 +20,7 @@ namespace {
 
 using ::testing::HasSubstr;
 using Scalar = double;
-using Options = LobpcgOptions<Scalar, Exec>;
+using SolveOptions = LobpcgOptions<Scalar, Exec>;
 
 /// The lower ranks of a test as ranks of their own; the others are alone.
 Communicator first_ranks(int count) {
@@ -49,7 +49,7 @@ class Checkpoint : public ::testing::Test {
   }
 
   /// The same problem on the first `count` ranks.
-  std::optional<Solve> solve(int count, std::function<void(Options&)> const& change) const {
+  std::optional<Solve> solve(int count, std::function<void(SolveOptions&)> const& change) const {
     auto const ranks = first_ranks(count);
     std::optional<Solve> result;
     if (world().rank() < count) {
@@ -63,7 +63,7 @@ class Checkpoint : public ::testing::Test {
         auto const local = row - A.row_space().first_row();
         if (local >= 0 && local < A.rows()) Y(static_cast<std::size_t>(local), row > 5 ? 1 : 0) = 1;
       }
-      Options options;
+      SolveOptions options;
       options.wanted = wanted;
       options.path = SolvePath::iterative;
       options.constraints = Y;
@@ -80,7 +80,7 @@ class Checkpoint : public ::testing::Test {
     return result;
   }
 
-  void interrupted(Options& options) const {
+  void interrupted(SolveOptions& options) const {
     options.checkpoint = file_;
     options.max_iterations = 7;
   }
@@ -94,15 +94,15 @@ class Checkpoint : public ::testing::Test {
 
 TEST_F(Checkpoint, GoesOnWithTheSameBitsOnAnotherNumberOfRanks) {
   int const all = world().size();
-  auto const expected = solve(1, [](Options&) {});
+  auto const expected = solve(1, [](SolveOptions&) {});
   int const fewer = std::max(1, all - 1);
   std::set<std::pair<int, int>> const numbers{{1, all}, {all, 1}, {fewer, all}, {all, fewer}};
   for (auto const& [before, after] : numbers) {
-    auto const first = solve(before, [&](Options& options) { interrupted(options); });
+    auto const first = solve(before, [&](SolveOptions& options) { interrupted(options); });
     if (first) {
       EXPECT_EQ(first->report.status, Status::max_iterations) << to_string(first->report.status);
     }
-    auto const found = solve(after, [&](Options& options) { options.resume = file(); });
+    auto const found = solve(after, [&](SolveOptions& options) { options.resume = file(); });
     if (world().rank() > 0) continue;
     SCOPED_TRACE(std::to_string(before) + " ranks, then " + std::to_string(after));
     EXPECT_TRUE(found->report.converged()) << to_string(found->report.status);
@@ -117,7 +117,7 @@ TEST_F(Checkpoint, GoesOnWithTheSameBitsOnAnotherNumberOfRanks) {
 TEST_F(Checkpoint, IsWrittenByAllOnceItIsDueOnOne) {
   // every rank's clock is its own: one that finds the time come takes the others with it
   int const last = world().size() - 1;
-  auto const found = solve(world().size(), [&](Options& options) {
+  auto const found = solve(world().size(), [&](SolveOptions& options) {
     interrupted(options);
     options.checkpoint_seconds = world().rank() == last ? 0 : 1e9;
   });
@@ -126,28 +126,28 @@ TEST_F(Checkpoint, IsWrittenByAllOnceItIsDueOnOne) {
 
 TEST_F(Checkpoint, ThatIsBadIsAnErrorOnAllRanks) {
   int const all = world().size();
-  solve(all, [&](Options& options) { interrupted(options); });
-  auto const refused = [&](std::string const& words, std::function<void(Options&)> const& change) {
+  solve(all, [&](SolveOptions& options) { interrupted(options); });
+  auto const refused = [&](std::string const& words, std::function<void(SolveOptions&)> const& change) {
     EXPECT_THAT(message_of([&] { solve(all, change); }), HasSubstr(words));
   };
-  refused("another solve: wanted", [&](Options& options) {
+  refused("another solve: wanted", [&](SolveOptions& options) {
     options.resume = file();
     options.wanted = 2;
   });
-  refused("cannot read the checkpoint", [&](Options& options) { options.resume = file() + ".no"; });
-  refused("cannot write", [&](Options& options) { options.checkpoint = file() + "/no/folder"; });
+  refused("cannot read the checkpoint", [&](SolveOptions& options) { options.resume = file() + ".no"; });
+  refused("cannot write", [&](SolveOptions& options) { options.checkpoint = file() + "/no/folder"; });
   auto const size = world().rank() == 0 ? std::filesystem::file_size(file()) : 0;
   for (auto const part : {size - 1, size / 2, std::uintmax_t{100}}) {
     if (world().rank() == 0) std::filesystem::resize_file(file(), part);
     world().sum(0);
-    refused("cut off or damaged", [&](Options& options) { options.resume = file(); });
+    refused("cut off or damaged", [&](SolveOptions& options) { options.resume = file(); });
   }
 }
 
 TEST_F(Checkpoint, ConstraintsThatAreNotFiniteAreAnErrorOnAllRanks) {
   int const all = world().size();
   EXPECT_THAT(message_of([&] {
-                solve(all, [&](Options& options) {
+                solve(all, [&](SolveOptions& options) {
                   if (world().rank() < all - 1) return;
                   Block<Scalar, Exec> const bad("bad", options.constraints.extent(0), 2);
                   bad(0, 1) = std::numeric_limits<double>::quiet_NaN();

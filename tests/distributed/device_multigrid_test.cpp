@@ -14,7 +14,7 @@ namespace {
 
 template <class Config>
 class MultigridOnDevices : public OnDevices<Config> {};
-TYPED_TEST_SUITE(MultigridOnDevices, ConfigsWith<IsDouble>, ConfigNames);
+TYPED_TEST_SUITE(MultigridOnDevices, ConfigsWith<InDouble>, ConfigNames);
 
 /// factor A, which shares the pattern of A.
 template <class S>

@@ -23,7 +23,7 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-TYPED_TEST_SUITE(OnDevices, ConfigsWith<IsDouble>, ConfigNames);
+TYPED_TEST_SUITE(OnDevices, ConfigsWith<InDouble>, ConfigNames);
 
 TYPED_TEST(OnDevices, ProductsHaveTheBitsOfTheWayByTheHost) {
   using S = typename TypeParam::Scalar;

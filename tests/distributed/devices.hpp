@@ -86,8 +86,6 @@ class OnDevices : public ::testing::Test {
     return random_rows<Value>(exec, space, rows, columns, seed);
   }
 };
-template <class Scalar>
-struct IsDouble : std::is_same<real_t<Scalar>, double> {};
 
 template <class View>
 auto on_host(View const& view) {

@@ -13,8 +13,6 @@
 namespace blockspan::test {
 namespace {
 
-template <class Scalar>
-struct IsDouble : std::is_same<real_t<Scalar>, double> {};
 
 template <class Config>
 class DotsOnRanks : public ::testing::Test {
@@ -74,16 +72,13 @@ class DotsOnRanks : public ::testing::Test {
     }
   }
 };
-TYPED_TEST_SUITE(DotsOnRanks, ConfigsWith<IsDouble>, ConfigNames);
-
-char const* const specs[] = {"laplace7:18x17x16", "laplace5:80x70", "fixed:4000x4000:9",
-                             "rmat:11:4:symmetric", "elasticity:10"};
+TYPED_TEST_SUITE(DotsOnRanks, ConfigsWith<InDouble>, ConfigNames);
 
 TYPED_TEST(DotsOnRanks, HaveTheBitsOfOneRankWhereCutsAreAtChunks) {
   using S = typename TypeParam::Scalar;
   using Numbers = typename TestFixture::Sums;
   S const alpha(1.5);
-  for (std::string const spec : specs) {
+  for (std::string const spec : product_specs) {
     auto const A = generate<S>(this->exec, spec);
     SpmmPlan const plan(this->exec, A, whole_rows());
     auto const op = distributed_operator(

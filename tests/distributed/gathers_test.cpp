@@ -43,8 +43,6 @@ class CountingTransport final : public Transport {
   int& gathers_;
 };
 
-template <class Scalar>
-struct IsDouble : std::is_same<real_t<Scalar>, double> {};
 
 template <class Config>
 class GathersOfAStep : public ::testing::Test {
@@ -115,7 +113,7 @@ class GathersOfAStep : public ::testing::Test {
     });
   }
 };
-TYPED_TEST_SUITE(GathersOfAStep, ConfigsWith<IsDouble>, ConfigNames);
+TYPED_TEST_SUITE(GathersOfAStep, ConfigsWith<InDouble>, ConfigNames);
 
 TYPED_TEST(GathersOfAStep, OfConjugateGradientsAreAsManyAsItsReductions) {
   typename TestFixture::Options single, two;

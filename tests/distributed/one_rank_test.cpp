@@ -18,8 +18,6 @@
 namespace blockspan::test {
 namespace {
 
-template <class Scalar>
-struct IsDouble : std::is_same<real_t<Scalar>, double> {};
 
 template <class Config>
 class OneRank : public ::testing::Test {
@@ -65,7 +63,7 @@ class OneRank : public ::testing::Test {
     EXPECT_GT(found.labels.size(), 100u);
   }
 };
-TYPED_TEST_SUITE(OneRank, ConfigsWith<IsDouble>, ConfigNames);
+TYPED_TEST_SUITE(OneRank, ConfigsWith<InDouble>, ConfigNames);
 
 TYPED_TEST(OneRank, SharesTheMatrixAndAddsNothingToItsSetup) {
   using S = typename TypeParam::Scalar;

@@ -14,7 +14,7 @@ namespace {
 using Scalar = double;
 using Vectors = Block<Scalar, Exec>;
 using Linear = LinearOperator<Scalar, Exec>;
-using Matrix = std::shared_ptr<DistributedMatrix<Scalar, Exec> const>;
+using SharedMatrix = std::shared_ptr<DistributedMatrix<Scalar, Exec> const>;
 using Made = Preconditioner<Scalar, Exec>;
 
 class PreconditionerWord : public ::testing::Test {
@@ -23,7 +23,7 @@ class PreconditionerWord : public ::testing::Test {
 
   /// The matrix of a spec and its operator, with the first diagonal entry times `factor`.
   struct Problem {
-    Matrix A;
+    SharedMatrix A;
     DistributedOperator<Scalar, Exec> product;
     PreconditionerInput<Scalar, Exec> input;
 

@@ -33,16 +33,11 @@ class Distributed : public ::testing::Test {
     return X;
   }
 };
-template <class Scalar>
-struct IsDouble : std::is_same<real_t<Scalar>, double> {};
-TYPED_TEST_SUITE(Distributed, ConfigsWith<IsDouble>, ConfigNames);
-
-char const* const specs[] = {"laplace7:18x17x16", "laplace5:80x70", "fixed:4000x4000:9",
-                             "rmat:11:4:symmetric", "elasticity:10"};
+TYPED_TEST_SUITE(Distributed, ConfigsWith<InDouble>, ConfigNames);
 
 TYPED_TEST(Distributed, ProductsHaveTheBitsOfOneRank) {
   using S = typename TypeParam::Scalar;
-  for (std::string const spec : specs) {
+  for (std::string const spec : product_specs) {
     auto const A = this->generated(spec);
     MatrixOperator<S, Exec> const one(this->exec, A, whole_rows());
     auto const matrix = generate_distributed<S>(this->exec, world(), spec);
@@ -62,7 +57,7 @@ TYPED_TEST(Distributed, ProductsHaveTheBitsOfOneRank) {
 
 TYPED_TEST(Distributed, AMatrixOfAnOwnBlockAndTheRestIsThatOfWholeRows) {
   using S = typename TypeParam::Scalar;
-  for (std::string const spec : specs) {
+  for (std::string const spec : product_specs) {
     auto const A = this->generated(spec);
     auto const cuts = odd_cuts(A.numRows());
     auto const rank = static_cast<std::size_t>(world().rank());
@@ -97,7 +92,7 @@ TYPED_TEST(Distributed, AMatrixOfAnOwnBlockAndTheRestIsThatOfWholeRows) {
 
 TYPED_TEST(Distributed, ProductsOfOddPartsAndChosenKernelsAgreeToRounding) {
   using S = typename TypeParam::Scalar;
-  for (std::string const spec : specs) {
+  for (std::string const spec : product_specs) {
     auto const A = this->generated(spec);
     MatrixOperator<S, Exec> const one(this->exec, A, {});
     auto const cuts = odd_cuts(A.numRows());
@@ -221,7 +216,7 @@ TYPED_TEST(Distributed, ShapesThatClashAreRefused) {
 
 TYPED_TEST(Distributed, FactsAreThoseOfTheWholeMatrix) {
   using S = typename TypeParam::Scalar;
-  for (std::string const spec : specs) {
+  for (std::string const spec : product_specs) {
     auto const A = this->generated(spec);
     MatrixOperator<S, Exec> const one(this->exec, A, {});
     auto const cuts = odd_cuts(A.numRows());

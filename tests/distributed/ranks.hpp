@@ -30,6 +30,11 @@ using Exec = AnyBackend;
 Communicator const*& all_ranks();
 inline Communicator const& world() { return *all_ranks(); }
 
+/// Matrices of the tests of products.
+inline constexpr char const* product_specs[] = {"laplace7:18x17x16", "laplace5:80x70",
+                                                "fixed:4000x4000:9", "rmat:11:4:symmetric",
+                                                "elasticity:10"};
+
 /// A plan whose bits do not depend on the number of ranks.
 inline SpmmPlanOptions whole_rows(int columns = 8) {
   return {.columns = columns, .algorithm = "rows"};

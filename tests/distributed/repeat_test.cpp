@@ -12,8 +12,6 @@
 namespace blockspan::test {
 namespace {
 
-template <class Scalar>
-struct IsDouble : std::is_same<real_t<Scalar>, double> {};
 
 template <class Config>
 class TwentyRuns : public ::testing::Test {
@@ -54,7 +52,7 @@ class TwentyRuns : public ::testing::Test {
     }
   }
 };
-TYPED_TEST_SUITE(TwentyRuns, ConfigsWith<IsDouble>, ConfigNames);
+TYPED_TEST_SUITE(TwentyRuns, ConfigsWith<InDouble>, ConfigNames);
 
 TYPED_TEST(TwentyRuns, OfProductsAndTheirSumsHaveTheSameBits) {
   using S = typename TypeParam::Scalar;

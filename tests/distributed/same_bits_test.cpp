@@ -84,7 +84,7 @@ class SameBits : public ::testing::Test {
     for (auto const& number : more) numbers.push_back(Value(number));
   }
 };
-TYPED_TEST_SUITE(SameBits, ConfigsWith<IsDouble>, ConfigNames);
+TYPED_TEST_SUITE(SameBits, ConfigsWith<InDouble>, ConfigNames);
 
 TYPED_TEST(SameBits, OfProductsAndTheirSums) {
   using S = typename TypeParam::Scalar;

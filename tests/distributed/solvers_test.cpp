@@ -15,8 +15,6 @@
 namespace blockspan::test {
 namespace {
 
-template <class Scalar>
-struct IsDouble : std::is_same<real_t<Scalar>, double> {};
 
 /// The rank that has whole matrices, and solves with them for comparison.
 bool alone() { return world().rank() == 0; }
@@ -126,7 +124,7 @@ class DistributedSolve : public ::testing::Test {
     EXPECT_EQ(mine, first);
   }
 };
-TYPED_TEST_SUITE(DistributedSolve, ConfigsWith<IsDouble>, ConfigNames);
+TYPED_TEST_SUITE(DistributedSolve, ConfigsWith<InDouble>, ConfigNames);
 
 TYPED_TEST(DistributedSolve, CgHasTheBitsOfOneRank) {
   typename TestFixture::Pair const pair(this->exec, "laplace7:24x22x20");  // 11 chunks

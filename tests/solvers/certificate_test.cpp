@@ -9,7 +9,8 @@
 namespace blockspan::test {
 namespace {
 
-constexpr int N = 8, wanted = 6;
+using small_grid::N;
+using small_grid::wanted;
 
 template <class Scalar, class Exec>
 Solved<Scalar, Exec> certified(TestMatrix<Scalar> const& A, TestMatrix<Scalar> const* B,

@@ -11,7 +11,6 @@
 namespace blockspan::test {
 namespace {
 
-constexpr CgMethod every[] = {CgMethod::pseudo_block, CgMethod::block, CgMethod::automatic};
 
 template <class Scalar, class Exec>
 CrsMatrix<Scalar, Exec> library_matrix(Exec const& exec, TestMatrix<Scalar> const& A) {
@@ -42,7 +41,7 @@ template <class Scalar, class Exec>
 void expect_found_soon(SingularGraph<Scalar> const& graph, int columns, bool jacobi) {
   auto B = random_block<Scalar>(graph.A.order(), columns, 1);
   for (int j = 1; j < columns; j += 3) graph.make_consistent(B, j);
-  for (CgMethod const method : every) {
+  for (CgMethod const method : every_method) {
     auto const report = solve_matrix<Scalar, Exec>(graph.A, B, method, jacobi);
     EXPECT_EQ(report.null_vectors, graph.components);
     for (int j = 0; j < columns; ++j) {
@@ -73,7 +72,7 @@ TYPED_TEST(CgEntries, EveryComponentOfALaplacianCountsBeforeTheFirstIteration) {
   if constexpr (on_host_v<TypeParam>) {
     auto const graph = grid_graphs<double>(9, 8, 4, 0);
     auto const B = random_block<double>(graph.A.order(), 3, 1);
-    for (CgMethod const method : every) {
+    for (CgMethod const method : every_method) {
       auto const report = solve_matrix<double, TypeParam>(graph.A, B, method, true);
       EXPECT_EQ(report.null_vectors, 4);
       EXPECT_EQ(report.iterations, 0);
@@ -100,7 +99,7 @@ TYPED_TEST(CgEntries, AFreeBeamIsFound) {
   if constexpr (on_host_v<TypeParam>) {
     auto const A = beam(60, 0, 0);
     auto const B = random_block<double>(A.order(), 3, 1);
-    for (CgMethod const method : every) {
+    for (CgMethod const method : every_method) {
       auto const report = solve_matrix<double, TypeParam>(A, B, method, true);
       EXPECT_EQ(report.null_vectors, 2);
       for (auto const& column : report.columns) {
@@ -116,7 +115,7 @@ template <class Exec>
 void expect_not_called_singular(TestMatrix<double> const& A, std::string const& name) {
   for (int const columns : {1, 4}) {
     auto const B = random_block<double>(A.order(), columns, 1);
-    for (CgMethod const method : every)
+    for (CgMethod const method : every_method)
       for (bool const jacobi : {false, true}) {
         auto const report = solve_matrix<double, Exec>(A, B, method, jacobi);
         EXPECT_EQ(report.null_vectors, 0) << name;

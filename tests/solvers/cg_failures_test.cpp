@@ -12,9 +12,6 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr CgMethod both[] = {CgMethod::pseudo_block, CgMethod::block};
-constexpr CgMethod every[] = {CgMethod::pseudo_block, CgMethod::block, CgMethod::automatic};
-
 /// Grid of order 512, eigenvalues in (0.36, 11.7).
 TestMatrix<double> shifted_grid(double shift) {
   auto A = grid7<double>(8);
@@ -128,8 +125,8 @@ struct Run {
 };
 
 template <class Exec>
-Run<Exec> run(TestMatrix<double> const& A, HostBlock<double> const& B, CgMethod method,
-              std::function<void(CgOptions<double, Exec>&)> const& change = {}) {
+Run<Exec> run_case(TestMatrix<double> const& A, HostBlock<double> const& B, CgMethod method,
+                   std::function<void(CgOptions<double, Exec>&)> const& change = {}) {
   TestOperator<double, Exec> const a(Exec(), A);
   return Run<Exec>(A, a, B, method, change);
 }
@@ -141,7 +138,7 @@ TYPED_TEST_SUITE(CgFailures, Backends, ConfigNames);
 TYPED_TEST(CgFailures, AnOperatorThatGivesNaNIsNamed) {
   auto const A = shifted_grid(0);
   auto const B = random_block<double>(A.order(), 4, 1);
-  for (CgMethod const method : every)
+  for (CgMethod const method : every_method)
     for (int const first : {1, 2, 9}) {
       SpoiltOperator<TypeParam> const broken(A, first, forever);
       Run<TypeParam> const solved(A, broken, B, method);
@@ -162,9 +159,9 @@ TYPED_TEST(CgFailures, ANaNInOneColumnStopsThatColumnOnly) {
 TYPED_TEST(CgFailures, ANaNAtTheVerificationIsNotASuccess) {
   auto const A = shifted_grid(0);
   auto const B = random_block<double>(A.order(), 4, 1);
-  for (CgMethod const method : both) {
+  for (CgMethod const method : both_methods) {
     int const calls =
-        static_cast<int>(run<TypeParam>(A, B, method).report.counters.operator_applications);
+        static_cast<int>(run_case<TypeParam>(A, B, method).report.counters.operator_applications);
     SpoiltOperator<TypeParam> const broken(A, calls, calls);
     Run<TypeParam> const solved(A, broken, B, method);
     for (int j = 0; j < 4; ++j) EXPECT_EQ(solved.status(j), Status::operator_not_finite);
@@ -174,8 +171,8 @@ TYPED_TEST(CgFailures, ANaNAtTheVerificationIsNotASuccess) {
 TYPED_TEST(CgFailures, NegativeCurvatureIsReportedAndNothingGetsWorse) {
   auto const A = shifted_grid(-1.5);  // some ten negative eigenvalues
   auto const B = random_block<double>(A.order(), 5, 1);
-  for (CgMethod const method : every) {
-    auto const solved = run<TypeParam>(A, B, method);
+  for (CgMethod const method : every_method) {
+    auto const solved = run_case<TypeParam>(A, B, method);
     EXPECT_TRUE(solved.report.indefinite);
     EXPECT_LT(solved.report.curvature, -1e-12);
     for (int j = 0; j < 5; ++j) EXPECT_EQ(solved.status(j), Status::negative_curvature);
@@ -198,8 +195,8 @@ TYPED_TEST(CgFailures, OnlyTheColumnsThatMeetItAreBlamedForAnIndefiniteMatrix) {
   }
   auto B = random_block<double>(2 * n, 4, 1);
   for (int i = n; i < 2 * n; ++i) B(i, 0) = B(i, 2) = 0;
-  for (CgMethod const method : every) {
-    auto const solved = run<TypeParam>(A, B, method);
+  for (CgMethod const method : every_method) {
+    auto const solved = run_case<TypeParam>(A, B, method);
     EXPECT_TRUE(solved.report.indefinite);
     EXPECT_EQ(solved.status(0), Status::converged);
     EXPECT_EQ(solved.status(1), Status::negative_curvature);
@@ -230,9 +227,9 @@ TYPED_TEST(CgFailures, APreconditionerThatIsNotDefiniteIsRefused) {
   auto const B = random_block<double>(A.order(), 4, 1);
   auto const refused = [&](TestMatrix<double> const& inverse) {
     TestOperator<double, TypeParam> const M(TypeParam(), inverse);
-    for (CgMethod const method : every) {
+    for (CgMethod const method : every_method) {
       auto const solved =
-          run<TypeParam>(A, B, method, [&](auto& options) { options.preconditioner = &M; });
+          run_case<TypeParam>(A, B, method, [&](auto& options) { options.preconditioner = &M; });
       for (int j = 0; j < 4; ++j)
         EXPECT_EQ(solved.status(j), Status::preconditioner_not_spd) << static_cast<int>(method);
     }
@@ -247,11 +244,11 @@ TYPED_TEST(CgFailures, APreconditionerThatIsNotDefiniteIsRefused) {
 TYPED_TEST(CgFailures, APreconditionerThatGivesNaNIsNamed) {
   auto const A = shifted_grid(0);
   auto const B = random_block<double>(A.order(), 4, 1);
-  for (CgMethod const method : every)
+  for (CgMethod const method : every_method)
     for (int const first : {1, 6}) {
       SpoiltOperator<TypeParam> const M(jacobi_matrix(A), first, forever);
       auto const solved =
-          run<TypeParam>(A, B, method, [&](auto& options) { options.preconditioner = &M; });
+          run_case<TypeParam>(A, B, method, [&](auto& options) { options.preconditioner = &M; });
       for (int j = 0; j < 4; ++j) EXPECT_EQ(solved.status(j), Status::operator_not_finite);
       EXPECT_THAT(solved.report.trouble, HasSubstr("preconditioner"));
     }
@@ -263,7 +260,7 @@ TYPED_TEST(CgFailures, AMatrixThatIsNotSymmetricIsRefusedByTheBlock) {
   auto const B = random_block<double>(A.order(), 4, 1);
   for (CgMethod const method : {CgMethod::block, CgMethod::automatic}) {
     if (method == CgMethod::automatic && !on_host_v<TypeParam>) continue;  // too small for a block
-    auto const solved = run<TypeParam>(A, B, method);
+    auto const solved = run_case<TypeParam>(A, B, method);
     for (int j = 0; j < 4; ++j) EXPECT_EQ(solved.status(j), Status::operator_not_hermitian);
     EXPECT_EQ(solved.report.iterations, 0);
   }
@@ -277,7 +274,7 @@ TYPED_TEST(CgFailures, AnOperatorThatIsNotHermitianIsFoundColumnByColumnToo) {
   for (auto const& matrix : {A, skew})
     for (int const columns : {1, 3}) {
       auto const B = random_block<double>(A.order(), columns, 1);
-      auto const solved = run<TypeParam>(matrix, B, CgMethod::pseudo_block);
+      auto const solved = run_case<TypeParam>(matrix, B, CgMethod::pseudo_block);
       for (int j = 0; j < columns; ++j) EXPECT_EQ(solved.status(j), Status::operator_not_hermitian);
       EXPECT_LE(solved.report.iterations, 200);
       EXPECT_FALSE(solved.report.indefinite);
@@ -287,8 +284,8 @@ TYPED_TEST(CgFailures, AnOperatorThatIsNotHermitianIsFoundColumnByColumnToo) {
 TYPED_TEST(CgFailures, AnUnattainableToleranceEndsAtTheLimitOfTheArithmetic) {
   auto const A = shifted_grid(0);
   auto const B = random_block<double>(A.order(), 4, 1);
-  for (CgMethod const method : both) {
-    auto const solved = run<TypeParam>(A, B, method, [](auto& o) { o.tolerance = 0; });
+  for (CgMethod const method : both_methods) {
+    auto const solved = run_case<TypeParam>(A, B, method, [](auto& o) { o.tolerance = 0; });
     for (int j = 0; j < 4; ++j) {
       EXPECT_EQ(solved.status(j), Status::attainable_limit);
       EXPECT_LE(solved.report.columns[j].backward_error, 4 * unit_roundoff<double>);
@@ -299,9 +296,9 @@ TYPED_TEST(CgFailures, AnUnattainableToleranceEndsAtTheLimitOfTheArithmetic) {
 TYPED_TEST(CgFailures, LimitsAndTheMonitorEndTheSolve) {
   auto const A = shifted_grid(0);
   auto const B = random_block<double>(A.order(), 4, 1);
-  for (CgMethod const method : both) {
+  for (CgMethod const method : both_methods) {
     auto const check = [&](Status status, auto const& change) {
-      auto const solved = run<TypeParam>(A, B, method, change);
+      auto const solved = run_case<TypeParam>(A, B, method, change);
       for (int j = 0; j < 4; ++j) EXPECT_EQ(solved.status(j), status);
       return solved.report.iterations;
     };
@@ -317,7 +314,7 @@ TYPED_TEST(CgFailures, LimitsAndTheMonitorEndTheSolve) {
 TYPED_TEST(CgFailures, ALimitOfIterationsIsOneOfEachGroup) {
   auto const A = shifted_grid(0);
   auto const B = random_block<double>(A.order(), 6, 1);
-  auto const solved = run<TypeParam>(A, B, CgMethod::block, [](auto& o) {
+  auto const solved = run_case<TypeParam>(A, B, CgMethod::block, [](auto& o) {
     o.max_iterations = 5;
     o.widest_block = 3;
   });

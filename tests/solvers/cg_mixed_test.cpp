@@ -16,7 +16,6 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr CgMethod both[] = {CgMethod::pseudo_block, CgMethod::block};
 
 /// SinglePrecision with operators of the test's own that are made from any matrix.
 template <class Scalar, class Exec>
@@ -80,7 +79,7 @@ TYPED_TEST(CgMixed, HasTheAccuracyOfTheWorkingPrecision) {
     auto const A = graded_grid<Scalar>(9);
     auto const B = random_block<Scalar>(A.order(), 7, 3);
     Inner<Scalar, Exec> const inner(A);
-    for (CgMethod const method : both)
+    for (CgMethod const method : both_methods)
       for (double const tolerance : {1e-8, 1e-13}) {
         auto const change = [&](auto& options) { options.tolerance = tolerance; };
         auto const plain =
@@ -127,7 +126,7 @@ TYPED_TEST(CgMixed, AMatrixIsMadeReadyByOneFunction) {
       EXPECT_EQ(std::ilogb(single.factor), std::ilogb(1 / A.infinity_norm()));
       auto const M = jacobi(exec, single.op.matrix());
       SinglePrecision<Scalar, Exec> const inner(single.op, &M, single.factor);
-      for (CgMethod const method : both) {
+      for (CgMethod const method : both_methods) {
         auto const solved =
             solve_mixed<Scalar, Exec>(A, random_block<Scalar>(A.order(), 4, 5), method, inner);
         EXPECT_TRUE(solved.report.converged()) << scale;
@@ -162,7 +161,7 @@ TYPED_TEST(CgMixed, SameInputSameBits) {
     auto const A = graded_grid<Scalar>(7);
     auto const B = random_block<Scalar>(A.order(), 5, 3);
     Inner<Scalar, Exec> const inner(A);
-    for (CgMethod const method : both)
+    for (CgMethod const method : both_methods)
       EXPECT_TRUE(same_bits((solve_mixed<Scalar, Exec>(A, B, method, inner.solver).X),
                             (solve_mixed<Scalar, Exec>(A, B, method, inner.solver).X)));
   }
@@ -187,7 +186,7 @@ TYPED_TEST(CgMixedFailures, AnInnerSolverThatIsWrongCostsTimeOnly) {
   for (auto const& wrong : {shifted_grid(-3.3), shifted_grid(50), A.scaled(-1), A.scaled(1e-30),
                             A.scaled(1e30), with_nan, none}) {
     Inner<double, TypeParam> const inner(wrong);
-    for (CgMethod const method : both) {
+    for (CgMethod const method : both_methods) {
       auto const solved = solve_mixed<double, TypeParam>(A, B, method, inner.solver);
       EXPECT_TRUE(solved.report.converged());
       EXPECT_EQ(fallen_back(solved), 4);
@@ -231,7 +230,7 @@ TYPED_TEST(CgMixedFailures, TheWorkingPrecisionSaysWhatIsWrong) {
   auto const indefinite = shifted_grid(-1.5);
   auto broken = shifted_grid(0);
   broken.rows[100][0].value = std::numeric_limits<double>::quiet_NaN();
-  for (CgMethod const method : both) {
+  for (CgMethod const method : both_methods) {
     Inner<double, TypeParam> const of_indefinite(indefinite), of_broken(broken);
     auto const negative =
         solve_mixed<double, TypeParam>(indefinite, B, method, of_indefinite.solver);
@@ -266,7 +265,7 @@ TYPED_TEST(CgMixedFailures, UnitsZerosAndNaNAreNoEvent) {
   Inner<double, TypeParam> const inner(A);
   Status const wanted[] = {Status::converged, Status::zero_rhs,      Status::converged,
                            Status::converged, Status::nonfinite_rhs, Status::converged};
-  for (CgMethod const method : both) {
+  for (CgMethod const method : both_methods) {
     auto const solved = solve_mixed<double, TypeParam>(A, B, method, inner.solver);
     for (int j = 0; j < 6; ++j) EXPECT_EQ(solved.report.columns[j].status, wanted[j]) << j;
     EXPECT_EQ(fallen_back(solved), 0);
@@ -277,7 +276,7 @@ TYPED_TEST(CgMixedFailures, LimitsHoldAndNothingGetsWorse) {
   auto const A = shifted_grid(0);
   auto const B = random_block<double>(A.order(), 3, 1);
   Inner<double, TypeParam> const inner(A);
-  for (CgMethod const method : both) {
+  for (CgMethod const method : both_methods) {
     for (int const most : {0, 1, 2, 7, 20}) {
       auto const solved = solve_mixed<double, TypeParam>(
           A, B, method, inner.solver, [&](auto& options) { options.max_iterations = most; });
@@ -304,7 +303,7 @@ TYPED_TEST(CgMixedFailures, AGuessIsStartedFrom) {
   auto const A = shifted_grid(0);
   auto const B = random_block<double>(A.order(), 3, 1);
   Inner<double, TypeParam> const inner(A);
-  for (CgMethod const method : both) {
+  for (CgMethod const method : both_methods) {
     auto const cold = solve_mixed<double, TypeParam>(A, B, method, inner.solver);
     auto const warm = solve_mixed<double, TypeParam>(A, B, method, inner.solver, {}, cold.X);
     EXPECT_EQ(warm.report.iterations, 0);
@@ -346,7 +345,7 @@ TYPED_TEST(CgMixedFailures, RealMatricesAreSolvedAsWithoutIt) {
     auto const A = read_test_matrix<double>(*matrix_folder(), name);
     auto const B = random_block<double>(A.order(), 8, 77);
     Inner<double, TypeParam> const inner(A, std::ldexp(1.0, -std::ilogb(A.infinity_norm())));
-    for (CgMethod const method : both) {
+    for (CgMethod const method : both_methods) {
       // solve() judges every claim; here all of them claim success
       auto const solved = solve_mixed<double, TypeParam>(A, B, method, inner.solver);
       EXPECT_TRUE(solved.report.converged()) << name << " " << to_string(solved.report.status);

@@ -16,7 +16,6 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr CgMethod every[] = {CgMethod::pseudo_block, CgMethod::block, CgMethod::automatic};
 
 /// As solvers keep blocks.
 template <class Exec>
@@ -75,7 +74,7 @@ TYPED_TEST(CgSingular, AConsistentSingularSystemIsSolved) {
     for (int i = 0; i < 200; ++i) mean += B(i, j) / 200;
     for (int i = 0; i < 200; ++i) B(i, j) -= mean;
   }
-  for (CgMethod const method : every)
+  for (CgMethod const method : every_method)
     EXPECT_TRUE((
         solve<double, TypeParam>({A, B, method, Preconditioner::none, {}, {}}).report.converged()));
 }
@@ -83,7 +82,7 @@ TYPED_TEST(CgSingular, AConsistentSingularSystemIsSolved) {
 TYPED_TEST(CgSingular, AnInconsistentSingularSystemIsNotSolved) {
   auto const A = neumann(200);
   auto const B = random_block<double>(200, 4, 1);
-  for (CgMethod const method : every) {
+  for (CgMethod const method : every_method) {
     auto const solved = solve<double, TypeParam>({A, B, method, Preconditioner::none, {}, {}});
     for (int j = 0; j < 4; ++j) {
       EXPECT_EQ(solved.report.columns[j].status, Status::inconsistent);
@@ -162,7 +161,7 @@ TYPED_TEST(CgSingular, ATinyPartOutsideTheRangeCountsAgainstTheTolerance) {
       for (int i = 0; i < 400; ++i)
         B(i, j) += parts[j] * std::sqrt(size / length) * graph.null(i, 0);
     }
-    for (CgMethod const method : every) {
+    for (CgMethod const method : every_method) {
       auto const solved =
           solve<double, TypeParam>({graph.A, B, method, Preconditioner::jacobi, {}, {}});
       for (int j = 0; j < 4; ++j) {
@@ -187,7 +186,7 @@ TYPED_TEST(CgSingular, TheConstantVectorIsTriedBeforeTheFirstIteration) {
   for (int i = 0; i < 504; ++i) mean += values(i, 1) / 504;
   for (int i = 0; i < 504; ++i) values(i, 1) -= mean;
   auto const B = make_block(exec, Storage::right, values);
-  for (CgMethod const method : every) {
+  for (CgMethod const method : every_method) {
     auto const X = make_block(exec, Storage::right, HostBlock<double>(504, 3, 1.0));
     CgOptions<double, TypeParam> options;
     options.method = method;
@@ -216,7 +215,7 @@ TYPED_TEST(CgSingular, GivenTheNullSpaceTheRestIsSolved) {
   auto const N = packed_block(exec, null);
   auto rest = B;
   for (int j = 0; j < columns; ++j) graph.make_consistent(rest, j);
-  for (CgMethod const method : every)
+  for (CgMethod const method : every_method)
     for (bool const guess : {false, true}) {
       auto const start = guess ? random_block<double>(n, columns, 3) : HostBlock<double>();
       auto const solved =
@@ -286,7 +285,7 @@ TYPED_TEST(CgSingular, AnAlmostSingularMatrixIsNotCalledSingular) {
     auto const A = reflected(eigenvalues);
     for (int const columns : {1, 4}) {
       auto const B = random_block<double>(60, columns, 1);
-      for (CgMethod const method : every)
+      for (CgMethod const method : every_method)
         for (auto const preconditioner : {Preconditioner::none, Preconditioner::jacobi}) {
           auto const solved = solve<double, TypeParam>({A, B, method, preconditioner, {}, {}});
           for (auto const& column : solved.report.columns) {

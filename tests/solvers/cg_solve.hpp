@@ -16,6 +16,10 @@
 
 namespace blockspan::test {
 
+inline constexpr CgMethod both_methods[] = {CgMethod::pseudo_block, CgMethod::block};
+inline constexpr CgMethod every_method[] = {CgMethod::pseudo_block, CgMethod::block,
+                                            CgMethod::automatic};
+
 /// Which M^-1 a solve uses.
 enum class Preconditioner {
   none,

@@ -9,7 +9,8 @@
 namespace blockspan::test {
 namespace {
 
-constexpr int N = 8, wanted = 6;
+using small_grid::N;
+using small_grid::wanted;
 
 template <class Exec>
 using Options = LobpcgOptions<double, Exec>;

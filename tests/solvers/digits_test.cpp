@@ -14,8 +14,6 @@
 namespace blockspan::test {
 namespace {
 
-template <class Scalar>
-using InDouble = std::is_same<real_t<Scalar>, double>;
 template <class Config>
 class Digits : public ::testing::Test {};
 TYPED_TEST_SUITE(Digits, ConfigsWith<InDouble>, ConfigNames);

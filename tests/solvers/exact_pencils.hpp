@@ -19,8 +19,6 @@
 
 namespace blockspan::test {
 
-template <class Scalar>
-using InDouble = std::is_same<real_t<Scalar>, double>;
 using ExactConfigs = ConfigsWith<InDouble>;
 
 template <class Config>

@@ -84,7 +84,8 @@ class AveragingOperator : public LinearOperator<double, Exec> {
   std::int64_t rows_;
 };
 
-constexpr int N = 8, wanted = 6;
+using small_grid::N;
+using small_grid::wanted;
 
 template <class Exec>
 LobpcgReport<double> run(LinearOperator<double, Exec> const& A,

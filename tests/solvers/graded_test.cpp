@@ -11,8 +11,6 @@
 namespace blockspan::test {
 namespace {
 
-template <class Scalar>
-using InDouble = std::is_same<real_t<Scalar>, double>;
 template <class Config>
 class Graded : public ::testing::Test {};
 TYPED_TEST_SUITE(Graded, ConfigsWith<InDouble>, ConfigNames);
@@ -50,7 +48,7 @@ struct GradedMatrix {
         if (definite) value = Scalar(i == j ? 1 : 0);
         for (int k = 0; definite && k < n; ++k) value += factor[i][k] * factor[j][k];
         value *= std::ldexp(1.0, exponents[i] + exponents[j]);
-        entries[i][j] = value, entries[j][i] = conjugate(value);
+        entries[i][j] = value, entries[j][i] = blockspan::conjugate(value);
       }
   }
 

@@ -13,7 +13,8 @@
 namespace blockspan::test {
 namespace {
 
-constexpr int N = 8, wanted = 6;
+using small_grid::N;
+using small_grid::wanted;
 
 /// The library's own Jacobi preconditioner, which the solver applies inside its passes.
 template <class Scalar, class Exec>

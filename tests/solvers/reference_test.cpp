@@ -12,13 +12,13 @@ namespace {
 
 using Exec = AnyBackend;
 
-struct Reference {
+struct ReferenceSolve {
   char const* problem;
   int iterations;  ///< of a prototype: Jacobi, 4 guards, 1e-8 backward, random start, no probe
 };
-void PrintTo(Reference const& reference, std::ostream* out) { *out << reference.problem; }
+void PrintTo(ReferenceSolve const& reference, std::ostream* out) { *out << reference.problem; }
 
-constexpr Reference recipe[] = {{"std:nos4", 29},
+constexpr ReferenceSolve recipe[] = {{"std:nos4", 29},
                                 {"std:gr_30_30", 50},
                                 {"std:Si2", 54},
                                 {"std:bcsstk08", 66},
@@ -47,7 +47,7 @@ int iterations_of(std::string const& folder, char const* problem, std::uint64_t 
   return solved.report.iterations;
 }
 
-class ReferenceCounts : public ::testing::TestWithParam<Reference> {};
+class ReferenceCounts : public ::testing::TestWithParam<ReferenceSolve> {};
 
 TEST_P(ReferenceCounts, OfIterationsAreNotExceeded) {
   auto const folder = matrix_folder();
@@ -64,11 +64,11 @@ TEST(LongRunReferenceSum, OfIterationsIsThatOfThePrototype) {
   if (!folder) GTEST_SKIP() << "BLOCKSPAN_MATRIX_DIR does not name the folder of real matrices";
   constexpr int seeds = 6;
   double prototype = 0;
-  for (Reference const& one : recipe) prototype += one.iterations;
+  for (ReferenceSolve const& one : recipe) prototype += one.iterations;
   double mean = 0, squares = 0;
   for (int seed = 1; seed <= seeds; ++seed) {
     double sum = 0;
-    for (Reference const& one : recipe) sum += iterations_of(*folder, one.problem, seed);
+    for (ReferenceSolve const& one : recipe) sum += iterations_of(*folder, one.problem, seed);
     mean += sum / seeds;
     squares += sum * sum / seeds;
   }

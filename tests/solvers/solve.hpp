@@ -8,6 +8,11 @@
 
 namespace blockspan::test {
 
+/// The grid of many tests: N points a side, of whose pairs the lowest are wanted.
+namespace small_grid {
+inline constexpr int N = 8, wanted = 6;
+}
+
 /// A solve and all that a test may want to look at afterwards.
 template <class Scalar, class Exec>
 struct Solved {

@@ -7,7 +7,8 @@
 namespace blockspan::test {
 namespace {
 
-constexpr int N = 8, wanted = 6;
+using small_grid::N;
+using small_grid::wanted;
 
 template <class Exec>
 class Starts : public ::testing::Test {

@@ -56,7 +56,7 @@ struct Expected {
   char const* on_h100;
   char const* on_h200;
 };
-struct Row {
+struct Choice {
   MatrixFacts matrix;
   int columns;
   char const* algorithm;
@@ -71,39 +71,39 @@ TEST(Devices, ChangeWhatTheirFactsChange) {
       "deep";
   char const* const shared = "64 shared_tiles by_windows 1x1x1 vectors";
   for (auto const& [matrix, columns, algorithm, expected, why] : {
-           Row{large_grid,
+           Choice{large_grid,
                32,
                "auto",
                {"32 rows 8x1x2 vectors", "32 rows 8x1x2 vectors", "32 rows 8x1x2 vectors"},
                "enough rows for any of them"},
-           Row{small_grid,
+           Choice{small_grid,
                64,
                "auto",
                {"64 rows 8x1x2 vectors", "64 rows 32x1x1 vectors", "64 rows 32x1x1 vectors"},
                "64,000 rows keep 108 multiprocessors busy with two vectors a lane, not 132"},
-           Row{small_grid,
+           Choice{small_grid,
                4,
                "auto",
                {"4 rows 2x1x1 vectors narrow", "4 rows 2x1x1 vectors narrow",
                 "4 rows 2x1x1 vectors"},
                "5.3 MB of A are a tenth of 40 and 50 MiB of cache, but not of 60"},
-           Row{elasticity(7000),
+           Choice{elasticity(7000),
                8,
                "auto",
                {"8 groups 4x8x1 vectors", "8 rows 4x8x1 vectors narrow",
                 "8 rows 4x8x1 vectors narrow"},
                "groups are a third as many as rows: enough for 108 multiprocessors"},
-           Row{elasticity(11000),
+           Choice{elasticity(11000),
                8,
                "auto",
                {"8 windows 1x1x1 vectors", "8 groups 4x8x1 vectors", "8 groups 4x8x1 vectors"},
                "twelve windows a multiprocessor are 10,368 rows or 12,672"},
-           Row{wide_grid,
+           Choice{wide_grid,
                128,
                "rows",
                {panels, panels, rows},
                "19 MB of X are in use: more than a third of 40 and 50 MiB, less than of 60"},
-           Row{full(),
+           Choice{full(),
                64,
                "auto",
                {"64 rows 16x1x2 vectors deep", shared, shared},

@@ -13,14 +13,7 @@ namespace blockspan::test {
 template <class Scalar>
 class LapackSteps : public ::testing::Test, public SmallMatrices<Scalar> {};
 
-using Scalars = ::testing::Types<float, double, Kokkos::complex<float>, Kokkos::complex<double>>;
-struct ScalarNames {
-  template <class T>
-  static std::string GetName(int) {
-    return ConfigNames::scalar_name<T>();
-  }
-};
-TYPED_TEST_SUITE(LapackSteps, Scalars, ScalarNames);
+TYPED_TEST_SUITE(LapackSteps, LapackScalars, ScalarNames);
 
 TYPED_TEST(LapackSteps, CholeskyFactorTimesItsAdjointIsTheMatrix) {
   for (int n : {1, 128, 129, 300}) {

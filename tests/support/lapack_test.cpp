@@ -16,14 +16,7 @@ namespace blockspan::test {
 template <class Scalar>
 class Lapack : public ::testing::Test, public SmallMatrices<Scalar> {};
 
-using Scalars = ::testing::Types<float, double, Kokkos::complex<float>, Kokkos::complex<double>>;
-struct ScalarNames {
-  template <class T>
-  static std::string GetName(int) {
-    return ConfigNames::scalar_name<T>();
-  }
-};
-TYPED_TEST_SUITE(Lapack, Scalars, ScalarNames);
+TYPED_TEST_SUITE(Lapack, LapackScalars, ScalarNames);
 
 TYPED_TEST(Lapack, CholeskyFactorTimesItsAdjointIsTheMatrix) {
   for (int n : {0, 1, 2, 17, 60}) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -11,8 +12,19 @@
 #include <blockspan/support/lapack/lapack.hpp>
 
 #include "support/blocks.hpp"
+#include "support/types.hpp"
 
 namespace blockspan::test {
+
+/// For typed tests: LAPACK has them all, whatever the library is compiled for.
+using LapackScalars =
+    ::testing::Types<float, double, Kokkos::complex<float>, Kokkos::complex<double>>;
+struct ScalarNames {
+  template <class T>
+  static std::string GetName(int) {
+    return ConfigNames::scalar_name<T>();
+  }
+};
 
 /// What tests of small dense algebra need.
 template <class Scalar>

@@ -7,9 +7,15 @@
 #include <Kokkos_Core.hpp>
 #include <gtest/gtest.h>
 
+#include <blockspan/support/scalar.hpp>
+
 #include "support/instantiations.hpp"
 
 namespace blockspan::test {
+
+/// For ConfigsWith: scalars of double precision.
+template <class Scalar>
+using InDouble = std::is_same<real_t<Scalar>, double>;
 
 /// One point of the grid of typed tests.
 template <class ExecutionSpace, class ScalarType>
