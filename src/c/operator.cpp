@@ -7,14 +7,14 @@ namespace blockspan::capi {
 namespace {
 
 [[noreturn]] void not_a_matrix(char const* where, std::string const& name) {
-  fail(where, "'", name, "' is not a matrix of one process");
+  fail(where, "'", name, "' is not a matrix");
 }
 
 }  // namespace
 
 void Operator::multiply(std::int32_t, void const*, blockspan_block const*, void const*,
                         blockspan_block const*) const {
-  not_a_matrix("blockspan_multiply", describe());
+  fail("blockspan_multiply", "'", describe(), "' is not a matrix of one process");
 }
 
 void Operator::refresh(void const*) {
@@ -25,7 +25,7 @@ std::shared_ptr<Operator> Operator::preconditioner(std::shared_ptr<Operator> con
                                                    std::string const&,
                                                    blockspan_preconditioner_options const&,
                                                    std::shared_ptr<Operator> const&) const {
-  fail("blockspan_preconditioner", "'", describe(), "' is not a matrix");
+  not_a_matrix("blockspan_preconditioner", describe());
 }
 
 void Operator::near(Operator const*, double, blockspan_block const*, blockspan_exact_options const&,

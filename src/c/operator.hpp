@@ -44,7 +44,7 @@ class Operator {
 
   virtual std::string describe() const = 0;
   virtual void apply(blockspan_block const* X, blockspan_block const* Y) const = 0;
-  /// Those that are not a matrix of one process throw Error, here and below.
+  /// Those that are not a matrix (to multiply: of one process) throw Error, here and below.
   virtual void multiply(std::int32_t op, void const* alpha, blockspan_block const* X,
                         void const* beta, blockspan_block const* Y) const;
   virtual void refresh(void const* other_values);

@@ -94,6 +94,39 @@ static void solve(blockspan_operator A, const char *words,
   free(B);
 }
 
+/* Pairs by factors of rank 0, the proof, and how many lie in an interval; short memory there. */
+static void factor(blockspan_operator A, int64_t local) {
+  double *const X = calloc((size_t)(local * block + 1), sizeof(double));
+  double values[block], errors[block];
+  int64_t found = 0, number = 0;
+  int32_t trusted = 0;
+  blockspan_summary summary = {sizeof summary, -1, 0, 0, 0, 0, 0};
+  blockspan_exact_options exact;
+  blockspan_block const x = blockspan_by_columns(X, local, block, local, BLOCKSPAN_DOUBLE);
+  double const from = (eigenvalue(7) + eigenvalue(8)) / 2, to = (eigenvalue(12) + eigenvalue(13)) / 2;
+  at = "factors";
+  OK(blockspan_exact_defaults(&exact, sizeof exact));
+  exact.pairs = 3;
+  OK(blockspan_eigenpairs_near(A, NULL, eigenvalue(10) * 1.001, &x, &exact, &found, values, errors,
+                               NULL, &summary));
+  expect(summary.status == BLOCKSPAN_CONVERGED, blockspan_status_name(summary.status));
+  expect(found == 3 && summary.proof == BLOCKSPAN_PROOF_PROVED, "three pairs, proved");
+  for (int j = 0; j < 3; ++j)
+    expect(fabs(values[j] - eigenvalue(j + 9)) < 1e-12 && errors[j] < 1e-11, "those in the middle");
+  OK(blockspan_eigenpairs_in(A, NULL, from, to, &x, &exact, &found, values, errors, NULL,
+                             &summary));
+  expect(found == 5 && summary.proof == BLOCKSPAN_PROOF_PROVED, "five pairs, proved");
+  for (int j = 0; j < 5; ++j)
+    expect(fabs(values[j] - eigenvalue(j + 8)) < 1e-12, "those of the interval");
+  OK(blockspan_count_eigenvalues(A, NULL, from, to, &exact, &number, &trusted));
+  expect(number == 5 && trusted == 1, "five of them");
+  exact.memory_limit = 1;
+  expect(blockspan_count_eigenvalues(A, NULL, from, to, &exact, &number, &trusted) != BLOCKSPAN_OK,
+         "no memory");
+  expect(ranks == 1 || strstr(blockspan_last_error(), "rank 0") != NULL, "and it says where");
+  free(X);
+}
+
 int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -124,6 +157,9 @@ int main(int argc, char **argv) {
   solve(A, "jacobi", local);
   solve(A, "multigrid", local);
   solve(A, "chebyshev", local);
+  char built[1000] = "";
+  OK(blockspan_configuration(built, sizeof built, NULL));
+  if (strstr(built, "direct")) factor(A, local);
 
   /* twice the matrix */
   for (int32_t e = 0; e < r->own_offsets[local]; ++e) r->own_values[e] *= 2;

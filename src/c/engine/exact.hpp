@@ -7,6 +7,7 @@
 #include <utility>
 
 #if defined(BLOCKSPAN_HAS_DIRECT)
+#include <blockspan/distributed/factored_pencil.hpp>
 #include <blockspan/solvers/exact.hpp>
 #endif
 
@@ -129,29 +130,19 @@ inline void give_report(Context& context, ExactReport report, std::int64_t room,
 
 #endif
 
-/// The arrays of M, null for null.
-template <class Scalar, class Exec>
-CrsMatrix<Scalar, Exec> const* mass_matrix(char const* where, WholeMatrix<Scalar, Exec> const& K,
-                                           Operator const* M) {
-  if (M == nullptr) return nullptr;
-  K.beside(where, "M", M);
-  auto const* const matrix = dynamic_cast<WholeMatrix<Scalar, Exec> const*>(M);
-  require(matrix != nullptr, where, "M is not a matrix of one process");
-  return &matrix->matrix();
-}
-
-template <class Scalar, class Exec>
-void WholeMatrix<Scalar, Exec>::near(Operator const* M, double sigma, blockspan_block const* X,
-                                     blockspan_exact_options const& options,
-                                     Results& results) const {
+template <class Derived, class Scalar, class Exec>
+void FactoredMatrix<Derived, Scalar, Exec>::near(Operator const* M, double sigma,
+                                                 blockspan_block const* X,
+                                                 blockspan_exact_options const& options,
+                                                 Results& results) const {
   constexpr auto where = "blockspan_eigenpairs_near";
   if constexpr (has_exact<Scalar>) {
     require_result<Scalar, Exec>(where, "X", X, this->library().rows());
-    auto const* const mass = mass_matrix(where, *this, M);
+    auto const* const other = this->mass(where, M);
     auto const o = library_options(where, options);
     using Rows = RowMajor<Scalar, Exec>;
     Rows const x(this->exec(), *X, Rows::Use::write);
-    auto const report = eigenpairs_near(this->exec(), matrix_, mass, sigma, x.view(), o);
+    auto const report = eigenpairs_near(this->exec(), own(), other, sigma, x.view(), o);
     x.give_back(this->exec());
     this->exec().fence(where);
     give_report(this->context(), report, X->columns, results);
@@ -161,18 +152,18 @@ void WholeMatrix<Scalar, Exec>::near(Operator const* M, double sigma, blockspan_
   }
 }
 
-template <class Scalar, class Exec>
-void WholeMatrix<Scalar, Exec>::inside(Operator const* M, double from, double to,
-                                       blockspan_block const* X,
-                                       blockspan_exact_options const& options,
-                                       Results& results) const {
+template <class Derived, class Scalar, class Exec>
+void FactoredMatrix<Derived, Scalar, Exec>::inside(Operator const* M, double from, double to,
+                                                   blockspan_block const* X,
+                                                   blockspan_exact_options const& options,
+                                                   Results& results) const {
   constexpr auto where = "blockspan_eigenpairs_in";
   if constexpr (has_exact<Scalar>) {
     require_result<Scalar, Exec>(where, "X", X, this->library().rows());
-    auto const* const mass = mass_matrix(where, *this, M);
+    auto const* const other = this->mass(where, M);
     Block<Scalar, Exec> found;
-    auto const report = eigenpairs_in(this->exec(), matrix_, mass, from, to, found,
-                                      library_options(where, options));
+    auto const report =
+        eigenpairs_in(this->exec(), own(), other, from, to, found, library_options(where, options));
     auto const pairs = static_cast<std::int64_t>(report.eigenvalues.size());
     blockspan_block kept = *X;
     kept.columns = std::min(pairs, X->columns);
@@ -187,15 +178,15 @@ void WholeMatrix<Scalar, Exec>::inside(Operator const* M, double from, double to
   }
 }
 
-template <class Scalar, class Exec>
-bool WholeMatrix<Scalar, Exec>::count(Operator const* M, double from, double to,
-                                      blockspan_exact_options const& options,
-                                      std::int64_t& number) const {
+template <class Derived, class Scalar, class Exec>
+bool FactoredMatrix<Derived, Scalar, Exec>::count(Operator const* M, double from, double to,
+                                                  blockspan_exact_options const& options,
+                                                  std::int64_t& number) const {
   constexpr auto where = "blockspan_count_eigenvalues";
   if constexpr (has_exact<Scalar>) {
-    auto const* const mass = mass_matrix(where, *this, M);
+    auto const* const other = this->mass(where, M);
     auto const found =
-        count_eigenvalues(this->exec(), matrix_, mass, from, to, library_options(where, options));
+        count_eigenvalues(this->exec(), own(), other, from, to, library_options(where, options));
     number = found.number;
     this->context().report = JsonText()
                                  .add("solver", "count")

@@ -38,6 +38,31 @@ class AnyMatrix : public Linear<Scalar, Exec> {
                                            std::shared_ptr<Operator> const& mass) const override;
 };
 
+/// Exact pairs of what Derived has as matrix(), one of the library.
+template <class Derived, class Scalar, class Exec>
+class FactoredMatrix : public AnyMatrix<Scalar, Exec> {
+ public:
+  using AnyMatrix<Scalar, Exec>::AnyMatrix;
+
+  void near(Operator const* M, double sigma, blockspan_block const* X,
+            blockspan_exact_options const& options, Results& results) const override;
+  void inside(Operator const* M, double from, double to, blockspan_block const* X,
+              blockspan_exact_options const& options, Results& results) const override;
+  bool count(Operator const* M, double from, double to, blockspan_exact_options const& options,
+             std::int64_t& number) const override;
+
+ private:
+  auto const& own() const { return static_cast<Derived const&>(*this).matrix(); }
+  /// Null for null.
+  auto const* mass(char const* where, Operator const* M) const {
+    this->beside(where, "M", M);
+    auto const* const other = dynamic_cast<Derived const*>(M);
+    require((M == nullptr) == (other == nullptr), where,
+            "M is not a matrix, or not one of as many processes as K");
+    return other != nullptr ? &other->matrix() : nullptr;
+  }
+};
+
 /// The last of n + 1 offsets, wherever they are.
 template <class Exec, class Offset>
 std::int64_t last_offset(Exec const& exec, Offset const* offsets, std::int64_t n) {
@@ -122,12 +147,14 @@ CrsMatrix<Scalar, Exec> csr_matrix(Exec const& exec, char const* where, CsrArray
 
 /// A matrix of one process.
 template <class Scalar, class Exec>
-class WholeMatrix final : public AnyMatrix<Scalar, Exec> {
+class WholeMatrix final : public FactoredMatrix<WholeMatrix<Scalar, Exec>, Scalar, Exec> {
+  using Base = FactoredMatrix<WholeMatrix, Scalar, Exec>;
+
  public:
   using Product = MatrixOperator<Scalar, Exec>;
 
   WholeMatrix(std::shared_ptr<Context> context, CsrArrays const& arrays)
-      : AnyMatrix<Scalar, Exec>(std::move(context)),
+      : Base(std::move(context)),
         matrix_(csr_matrix<Scalar>(this->exec(), "blockspan_matrix_csr", arrays)) {
     if (matrix_.numRows() == matrix_.numCols())
       make_product();
@@ -168,13 +195,6 @@ class WholeMatrix final : public AnyMatrix<Scalar, Exec> {
     if (product_) make_product();  // its bounds are of the values
   }
 
-  void near(Operator const* M, double sigma, blockspan_block const* X,
-            blockspan_exact_options const& options, Results& results) const override;
-  void inside(Operator const* M, double from, double to, blockspan_block const* X,
-              blockspan_exact_options const& options, Results& results) const override;
-  bool count(Operator const* M, double from, double to, blockspan_exact_options const& options,
-             std::int64_t& number) const override;
-
  private:
   static constexpr int columns_expected = 16;
 
@@ -192,12 +212,14 @@ class WholeMatrix final : public AnyMatrix<Scalar, Exec> {
 
 /// A matrix whose rows are spread over ranks.
 template <class Scalar, class Exec>
-class SpreadMatrix final : public AnyMatrix<Scalar, Exec> {
+class SpreadMatrix final : public FactoredMatrix<SpreadMatrix<Scalar, Exec>, Scalar, Exec> {
+  using Base = FactoredMatrix<SpreadMatrix, Scalar, Exec>;
+
  public:
   using Spread = DistributedMatrix<Scalar, Exec>;
 
   SpreadMatrix(std::shared_ptr<Context> context, RankArrays const& arrays)
-      : AnyMatrix<Scalar, Exec>(std::move(context)) {
+      : Base(std::move(context)) {
     auto const& ranks = *this->context().ranks;
     own_ = ranks.run_agreed(
         [&] { return csr_matrix<Scalar>(this->exec(), where, own_arrays(arrays)); });
@@ -206,6 +228,7 @@ class SpreadMatrix final : public AnyMatrix<Scalar, Exec> {
     make_product();
   }
 
+  Spread const& matrix() const { return *spread_; }
   MatrixSource<Scalar, Exec> source() const override { return {spread_, product_}; }
   std::string describe() const override {
     return "matrix of " + std::to_string(partition_.global_rows()) + " rows, " +

@@ -337,8 +337,9 @@ BLOCKSPAN_API blockspan_code blockspan_solve_spd(blockspan_operator A, const blo
                                                  double *residuals, int32_t *statuses,
                                                  int32_t *iterations, blockspan_summary *summary);
 
-/* Exact pairs of K x = lambda M x by sparse factors: double precision, matrices of one process,
-   component `direct`. */
+/* Exact pairs of K x = lambda M x by sparse factors: double precision, component `direct`. Of
+   matrices on ranks all ranks call together, with the local rows of X; K and M are gathered to rank
+   0, which has the factors and needs the memory for them. */
 typedef struct {
   size_t size;
   int32_t pairs;     /* of eigenpairs_near */
