@@ -95,7 +95,7 @@ static void solve(blockspan_operator A, const char *words,
 }
 
 /* Pairs by factors of rank 0, the proof, and how many lie in an interval; short memory there. */
-static void factor(blockspan_operator A, int64_t local) {
+static void factor(blockspan_operator A, blockspan_operator twice, int64_t local) {
   double *const X = calloc((size_t)(local * block + 1), sizeof(double));
   double values[block], errors[block];
   int64_t found = 0, number = 0;
@@ -120,6 +120,8 @@ static void factor(blockspan_operator A, int64_t local) {
     expect(fabs(values[j] - eigenvalue(j + 8)) < 1e-12, "those of the interval");
   OK(blockspan_count_eigenvalues(A, NULL, from, to, &exact, &number, &trusted));
   expect(number == 5 && trusted == 1, "five of them");
+  OK(blockspan_count_eigenvalues(A, twice, from / 2, to / 2, &exact, &number, &trusted));
+  expect(number == 5 && trusted == 1, "five of half the size");
   exact.memory_limit = 1;
   expect(blockspan_count_eigenvalues(A, NULL, from, to, &exact, &number, &trusted) != BLOCKSPAN_OK,
          "no memory");
@@ -159,7 +161,15 @@ int main(int argc, char **argv) {
   solve(A, "chebyshev", local);
   char built[1000] = "";
   OK(blockspan_configuration(built, sizeof built, NULL));
-  if (strstr(built, "direct")) factor(A, local);
+  blockspan_operator twice = NULL;
+  rows *const t = calloc(1, sizeof(rows));
+  for (int32_t i = 0; i < local; ++i)
+    t->own_columns[i] = i, t->own_values[i] = 2, t->own_offsets[i + 1] = i + 1;
+  OK(blockspan_matrix_distributed(context, BLOCKSPAN_DOUBLE, cuts, t->own_offsets, t->own_columns,
+                                  t->own_values, t->other_offsets, t->other_columns,
+                                  t->other_values, &twice));
+  if (strstr(built, "direct")) factor(A, twice, local);
+  OK(blockspan_operator_destroy(&twice));
 
   /* twice the matrix */
   for (int32_t e = 0; e < r->own_offsets[local]; ++e) r->own_values[e] *= 2;
@@ -179,7 +189,7 @@ int main(int argc, char **argv) {
   OK(blockspan_context_destroy(&context));
   OK(blockspan_operator_destroy(&callback));
   OK(blockspan_operator_destroy(&A));
-  free(X), free(Y), free(cuts), free(r);
+  free(X), free(Y), free(cuts), free(r), free(t);
   MPI_Allreduce(MPI_IN_PLACE, &faults, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   MPI_Finalize();
   return faults != 0;
