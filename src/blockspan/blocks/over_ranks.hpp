@@ -28,12 +28,12 @@ struct Nodes {
   Real* data;
   std::int64_t count, columns;  ///< nodes, and real columns
   int parts = 1;
-  std::int64_t numbers_of_rank = 0;  ///< 0: per column contiguous
+  std::int64_t sums_of_rank = 0;  ///< 0: per column contiguous
   std::int64_t rows_of_node = 0;  ///< 0: one of all rows, or what kernels of products have summed
 
   KOKKOS_FORCEINLINE_FUNCTION Real& at(int q, std::int64_t j, std::int64_t node) const {
     std::int64_t const number = q * columns + j;
-    return data[numbers_of_rank == 0 ? number * count + node : node * numbers_of_rank + number];
+    return data[sums_of_rank == 0 ? number * count + node : node * sums_of_rank + number];
   }
   /// Sum q of column j, its parts added.
   KOKKOS_FORCEINLINE_FUNCTION Real operator()(int q, std::int64_t j, std::int64_t node) const {
@@ -45,7 +45,7 @@ struct Nodes {
 
 /// Sum q of column j of a node.
 template <class Source>
-struct NumberOfColumn {
+struct SumOfColumn {
   Source nodes;
   int q;
   std::int64_t j;
@@ -64,10 +64,10 @@ RowChunks local_chunks(std::int64_t rows, Workspace<Exec> const& workspace) {
 }
 
 /// Room on the host for the sums of the nodes of all ranks.
-template <class Number, class Exec>
-Number* room_for_ranks(Exec const& exec, std::int64_t width, Workspace<Exec>& workspace) {
+template <class Value, class Exec>
+Value* room_for_ranks(Exec const& exec, std::int64_t width, Workspace<Exec>& workspace) {
   std::int64_t const nodes = std::max<std::int64_t>(workspace.rows().nodes_of_all(), 1);
-  return workspace.template host<Number>(exec, Workspace<Exec>::ranks, nodes * width);
+  return workspace.template host<Value>(exec, Workspace<Exec>::ranks, nodes * width);
 }
 
 /// The nodes that this rank gives: node k has the leaves [border[k], border[k + 1]). Small, since
@@ -96,65 +96,64 @@ struct LocalSubtrees {
 
 /// Sums of the nodes of all ranks, `width` a node, and of those of this rank, where Exec
 /// computes.
-template <class Number>
+template <class Value>
 struct NodesOfRanks {
-  Number *all, *mine;
+  Value *all, *mine;
   std::int64_t width;
 };
 
-template <class Number, class Exec>
-NodesOfRanks<Number> nodes_of_ranks(Exec const& exec, std::int64_t width,
-                                    Workspace<Exec>& workspace) {
+template <class Value, class Exec>
+NodesOfRanks<Value> nodes_of_ranks(Exec const& exec, std::int64_t width,
+                                   Workspace<Exec>& workspace) {
   auto const& rows = workspace.rows();
   bool const here = rows.device_sums() != nullptr;
   std::int64_t const of_rank = std::max<std::int64_t>(rows.most_nodes_of_rank(), 1) * width;
-  Number* const all = workspace.template device<Number>(
+  Value* const all = workspace.template device<Value>(
       exec, Workspace<Exec>::ranks, (here ? rows.communicator().size() : 1) * of_rank);
   return {all, here ? all + rows.communicator().rank() * of_rank : all, width};
 }
 
 /// Joins the nodes of all ranks in place, each sum by a thread.
-template <class Fold, class Number>
+template <class Fold, class Value>
 struct JoinOverRanks {
-  Number* numbers;
+  Value* values;
   std::int64_t width, joins;
   std::int64_t const* pairs;
 
-  KOKKOS_FUNCTION void operator()(std::int64_t number) const {
+  KOKKOS_FUNCTION void operator()(std::int64_t sum) const {
     for (std::int64_t i = 0; i < joins; ++i)
-      Fold::fold(numbers[pairs[2 * i] * width + number],
-                 numbers[pairs[2 * i + 1] * width + number]);
+      Fold::fold(values[pairs[2 * i] * width + sum], values[pairs[2 * i + 1] * width + sum]);
   }
 };
 
 /// What ranks have given: the node of all rows, or one a rank.
-template <class Number>
+template <class Value>
 struct Given {
-  Number* first;
+  Value* first;
   std::int64_t nodes;
 };
 
 /// Gathers the sums of all ranks, of which this one has written its own.
-template <class Fold, class Exec, class Number>
-Given<Number> gather_nodes(Exec const& exec, NodesOfRanks<Number> const& nodes,
-                           Workspace<Exec>& workspace) {
+template <class Fold, class Exec, class Value>
+Given<Value> gather_nodes(Exec const& exec, NodesOfRanks<Value> const& nodes,
+                          Workspace<Exec>& workspace) {
   auto const& rows = workspace.rows();
   std::int64_t const width = nodes.width;
   if (auto* const device = rows.device_sums()) {
     device->gather(native_stream(exec), reinterpret_cast<std::byte*>(nodes.all),
-                   rows.most_nodes_of_rank() * width * static_cast<std::int64_t>(sizeof(Number)));
+                   rows.most_nodes_of_rank() * width * static_cast<std::int64_t>(sizeof(Value)));
     if (rows.one_partial_per_rank()) return {nodes.all, rows.communicator().size()};
     Kokkos::parallel_for("Blockspan::join_over_ranks",
                          Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, width),
-                         JoinOverRanks<Fold, Number>{nodes.all, width, rows.nodes_of_all() - 1,
-                                                     workspace.joins(exec)});
+                         JoinOverRanks<Fold, Value>{nodes.all, width, rows.nodes_of_all() - 1,
+                                                    workspace.joins(exec)});
     return {nodes.all + rows.padded_root() * width, 1};
   }
-  Number* const host = room_for_ranks<Number>(exec, width, workspace);
+  Value* const host = room_for_ranks<Value>(exec, width, workspace);
   copy_elements<Exec, Kokkos::HostSpace, typename Exec::memory_space>(
       exec, host + rows.my_first_node() * width, nodes.mine,
       static_cast<std::int64_t>(rows.nodes().size()) * width);
-  exec.fence("Blockspan: numbers for the other ranks");
+  exec.fence("Blockspan: sums for the other ranks");
   rows.template fold<Fold>(host, width);
   copy_elements<Exec, typename Exec::memory_space, Kokkos::HostSpace>(exec, nodes.all, host, width);
   return {nodes.all, 1};
@@ -214,7 +213,7 @@ void give_node(Real*& to, std::int64_t columns, std::int64_t begin, std::int64_t
   for (int q = 0; q < some.numbers; ++q)
     for (std::int64_t j = 0; j < columns; ++j)
       *to++ = join_range<Fold, Real>(begin, end > 0 ? end : some.nodes.count,
-                                     NumberOfColumn<Source>{some.nodes, q, j});
+                                     SumOfColumn<Source>{some.nodes, q, j});
 }
 
 /// sums_over_ranks() where Exec joins the sums of this rank.
@@ -247,7 +246,7 @@ Nodes<Real> sums_over_ranks(Exec const& exec, RowChunks const& chunks, std::int6
     if (rows.device_sums() == nullptr) {
       std::int64_t const width = (sums.numbers + ...) * columns;
       Real* const all = room_for_ranks<Real>(exec, width, workspace);
-      exec.fence("Blockspan: numbers for the other ranks");
+      exec.fence("Blockspan: sums for the other ranks");
       Real* to = all + rows.my_first_node() * width;
       for (auto const& [first, last] : rows.nodes()) {
         std::int64_t const begin = first / chunks.size;

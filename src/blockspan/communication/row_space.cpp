@@ -176,17 +176,17 @@ std::vector<std::pair<std::int64_t, std::int64_t>> RowSpace::padded_joins() cons
   return padded;
 }
 
-void RowSpace::gather(std::byte* numbers, std::int64_t bytes_of_node) const {
+void RowSpace::gather(std::byte* values, std::int64_t bytes_of_node) const {
   std::vector<std::int64_t> sizes = state_->nodes_of_rank;
   for (auto& size : sizes) size *= bytes_of_node;
   auto const bytes = [&](std::int64_t count) {
     return static_cast<std::size_t>(count * bytes_of_node);
   };
   // the own part is in the middle of the result: a copy, since gathers may not overlap
-  std::byte const* const first = numbers + bytes(state_->my_first);
+  std::byte const* const first = values + bytes(state_->my_first);
   std::vector<std::byte> const mine(first,
                                     first + bytes(static_cast<std::int64_t>(state_->mine.size())));
-  state_->communicator.gather(mine, {numbers, bytes(state_->all)}, sizes);
+  state_->communicator.gather(mine, {values, bytes(state_->all)}, sizes);
 }
 
 }  // namespace blockspan

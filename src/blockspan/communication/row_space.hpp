@@ -57,17 +57,16 @@ class RowSpace {
   /// Partial sums of all ranks' nodes, `width` a node: room for nodes_of_all() x width, of which
   /// this rank has filled its own, at my_first_node(). On return the first `width` are the root,
   /// the same on all ranks. Zeros where there are no rows.
-  template <class Fold, class Number>
-  void fold(Number* numbers, std::int64_t width) const {
+  template <class Fold, class Value>
+  void fold(Value* values, std::int64_t width) const {
     if (nodes_of_all() == 0) {
-      for (std::int64_t w = 0; w < width; ++w) numbers[w] = Number();
+      for (std::int64_t w = 0; w < width; ++w) values[w] = Value();
       return;
     }
-    gather(reinterpret_cast<std::byte*>(numbers),
-           width * static_cast<std::int64_t>(sizeof(Number)));
+    gather(reinterpret_cast<std::byte*>(values), width * static_cast<std::int64_t>(sizeof(Value)));
     for (auto const& [into, from] : joins())
       for (std::int64_t w = 0; w < width; ++w)
-        Fold::fold(numbers[into * width + w], numbers[from * width + w]);
+        Fold::fold(values[into * width + w], values[from * width + w]);
   }
   std::int64_t nodes_of_all() const;
   std::int64_t my_first_node() const;
@@ -81,7 +80,7 @@ class RowSpace {
 
  private:
   struct State;
-  void gather(std::byte* numbers, std::int64_t bytes_of_node) const;
+  void gather(std::byte* values, std::int64_t bytes_of_node) const;
   /// Which node of the gathered list is folded into which, in order; the root is node 0.
   std::vector<std::pair<std::int64_t, std::int64_t>> const& joins() const;
 

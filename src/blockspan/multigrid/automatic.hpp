@@ -16,60 +16,65 @@
 #include <blockspan/operators/chebyshev.hpp>
 #include <blockspan/support/scalar.hpp>
 
-// When a solve that began with a plain method changes over to multigrid or factors, and to which.
-// Iterations are counted and residuals compared, nothing is timed: the same problem takes the same
-// way on any load and on all ranks.
+// When a solve that started with a simple preconditioner switches to multigrid or to factors, and
+// to which. Decisions depend on iteration counts and residuals, never on time: the same problem
+// takes the same course under any load and on all ranks.
 namespace blockspan {
 
 /// What a preconditioner is for.
 enum class SolveKind { system, eigenpairs };
 
-/// The plain method that a solve begins with: a Chebyshev polynomial over Jacobi. It takes a
-/// seventh of Jacobi's iterations, and its products cost less than the vectors of the six saved.
+/// The simple preconditioner that a solve starts with: a Chebyshev polynomial over Jacobi. It needs
+/// a seventh of Jacobi's iterations, and its products cost less than the vector operations of the
+/// iterations saved.
 constexpr ChebyshevOptions automatic_polynomial() { return {.degree = 8, .ratio = 100}; }
 
-/// Whether it begins so, by what chebyshev_setup has seen; else Jacobi does. Systems that Jacobi
-/// solves in some twenty iterations (mass matrices) would lose by so wide an interval.
+/// Whether the solve starts with the polynomial, judging by what chebyshev_setup found; otherwise
+/// it starts with Jacobi. Systems that Jacobi solves in some twenty iterations (mass matrices)
+/// would converge more slowly with so wide an interval.
 template <class Scalar, class Exec>
 bool begins_with_polynomial(SolveKind kind, ChebyshevSetup<Scalar, Exec> const& setup) {
-  constexpr real_t<Scalar> well_conditioned = 30;  // twelve steps show 50 to 62 of any grid
+  constexpr real_t<Scalar> well_conditioned = 30;  // twelve Lanczos steps find 50 to 62 for grids
   auto const& [smallest, largest, residual, steps, finite] = setup.estimate;
   return setup.usable() && (kind == SolveKind::eigenpairs || largest > well_conditioned * smallest);
 }
 
-/// The word for what eigenpairs take by default. Jacobi favours rows with a small diagonal: right
-/// at the lower end of the spectrum, wrong at the upper one, where only a pencil still gains by its
-/// scaling. one_method: the solve has a state that another preconditioner would not fit.
+/// The word for the default preconditioner of eigenpairs. Jacobi favours rows with a small
+/// diagonal: right at the lower end of the spectrum, wrong at the upper end, where it helps only a
+/// pencil, by its scaling. one_method: the state of the solve does not allow a change of
+/// preconditioner.
 std::string_view default_of_eigenpairs(bool largest, bool pencil, bool one_method);
 
-/// Problems of fewer rows stay with Jacobi: a hierarchy would be one level, and all is done in less
-/// time than a decision takes.
+/// Problems with fewer rows stay with Jacobi: a hierarchy would have one level, and the solve ends
+/// before a decision pays.
 constexpr std::int64_t automatic_least_rows = 1000;
 
-/// The work of multigrid, in iterations of `columns` columns of the polynomial. Systems: the setup
-/// (hosts, one thread: 55, 16, 8 for 1, 8, 16 columns, whatever the rows have of entries) and, for
-/// each of `groups` that are solved one after the other, the 10 iterations that a good hierarchy
-/// takes, each a little more than one of the polynomial. Eigenpairs: the setup alone, 160 over the
-/// columns, since each has its own products.
+/// The cost of multigrid, in iterations of the polynomial on `columns` columns. Systems: the setup
+/// (hosts, one thread: 55, 16, 8 for 1, 8, 16 columns, for any number of entries a row) and, for
+/// each of `groups` solved one after the other, the 10 iterations that a good hierarchy needs, each
+/// slightly more expensive than one of the polynomial. Eigenpairs: the setup alone, 160 divided by
+/// the columns, since every column has products of its own.
 int multigrid_work(SolveKind kind, int columns, int groups = 1);
 
-/// What the graph of a matrix says of methods before these are tried.
+/// What the graph of a matrix tells about methods before any is tried.
 struct GraphShape {
-  /// Levels of a breadth-first search are as narrow as those of the plane: plain iterations go on
-  /// as long as it is deep, and factors stay small.
+  /// The levels of a breadth-first search are as narrow as in a planar graph: the number of simple
+  /// iterations grows with their number, and factors stay small.
   bool narrow = false;
-  /// Off-diagonal entries of the diagonal's sign are more than a twelfth of the others: plates,
-  /// anisotropy across the grid, where the strength of couplings misleads a coarsening.
+  /// The off-diagonal entries with the sign of the diagonal sum up to more than a twelfth of the
+  /// others: plates, anisotropy oblique to the grid, where strength of connection misleads
+  /// coarsening.
   bool mixed_signs = false;
-  /// Few rows have as many entries as the row before, all of one size: not a grid of smooth
-  /// coefficients, where a hierarchy takes a third of the work of others.
+  /// Fewer than three quarters of the rows have as many entries as the row before, all of similar
+  /// size: not a grid with smooth coefficients, where a hierarchy needs a third of the usual work.
   bool uneven = false;
-  /// What factors take of which a dense block has as many rows w as a level, w^3, in products.
+  /// Work of factors with a dense block of the average width w of a level, w^3, in products with A.
   double dissection = 0;
 };
 
-/// Of a square CrsMatrix in host memory, by a search that begins far from its middle row; where it
-/// does not reach half of the rows, the graph is not called narrow. O(entries), some iterations.
+/// The shape of a square CrsMatrix in host memory, by a breadth-first search from a row far from
+/// the middle one; if it reaches fewer than half of the rows, the graph does not count as narrow.
+/// O(entries), the time of some iterations.
 template <class Matrix>
 GraphShape graph_shape(Matrix const& A) {
   auto const n = static_cast<std::size_t>(A.numRows());
@@ -114,31 +119,31 @@ GraphShape graph_shape(Matrix const& A) {
   return shape;
 }
 
-/// How many iterations are left until `tolerance`, at the pace of those so far that have brought
-/// the error from one to `error`; infinite where it has not fallen.
+/// How many iterations are left until `tolerance` at the rate so far, `iterations` having reduced
+/// the error from one to `error`; infinite if it has not decreased.
 double iterations_left(int iterations, double error, double tolerance);
 
-/// The pace of a solve, and whether it is time to change over.
+/// The convergence rate of a solve, and whether it is time to switch.
 class SolvePace {
  public:
   SolvePace(SolveKind kind, double tolerance) : kind_(kind), tolerance_(tolerance) {}
 
-  /// The largest error that has to fall below the tolerance, after so many iterations; a number not
-  /// above the last one begins anew.
+  /// Takes the largest error that has to fall below the tolerance, after `iteration` iterations. An
+  /// iteration not above the last one starts a new record.
   void see(int iteration, double error);
 
-  /// Iterations until the tolerance. Eigenpairs: at the pace of the second half, since the first
-  /// few find the space, whatever the problem, and say nothing of what follows. Systems: the
-  /// geometric mean of what the pace of all iterations says and that of the second half, four times
-  /// as many at most: residuals of random right-hand sides fall fast at first, stand, and end fast.
+  /// Iterations until the tolerance. Eigenpairs: at the rate of the second half, since the first
+  /// few find the subspace of any problem and do not predict what follows. Systems: the geometric
+  /// mean of the estimates by all iterations and by the second half, at most four times the former:
+  /// residuals of random right-hand sides fall fast at first, stagnate, and fall fast in the end.
   double left() const;
   /// The same with groups_after like this one; after the first call of see().
   double left_of_groups(int groups_after) const;
 
-  /// Another method, of `work` iterations, has less left to do. Systems, from two iterations and a
-  /// fortieth of that work on: more than `margin` times the work is left, of this group and of
-  /// groups_after like it. Eigenpairs: after seven iterations, a setup and the 20 iterations that a
-  /// good hierarchy takes are less.
+  /// Whether another method, which costs `work` iterations, would finish earlier. Systems, from two
+  /// iterations and a fortieth of that work on: more than `margin` times the work is left, for this
+  /// group and the groups_after like it. Eigenpairs, from seven iterations on: a setup and the 20
+  /// iterations that a good hierarchy needs cost less than what is left.
   bool is_time_to_switch(int work, double margin = 1, int groups_after = 0) const;
 
  private:
@@ -147,41 +152,42 @@ class SolvePace {
   std::vector<std::pair<int, double>> seen_;  ///< systems: the least error so far
 };
 
-/// Whether a hierarchy that its probe calls weak is still worth its iterations, where `left` of the
-/// plain method remain. Both counts are hopeful: eight steps show a fifth to all of what a weak
-/// hierarchy takes, a pace little of the plateau that may follow.
+/// Whether a hierarchy that its probe calls weak still pays when the simple method has `left`
+/// iterations to go. Both estimates are optimistic: eight steps predict between a fifth and all of
+/// the iterations of a weak hierarchy, and a rate does not show a plateau that may follow.
 bool weak_multigrid_pays(MultigridReport const& report, double left);
 
-/// Bytes of factors that have less work than `left` iterations of the plain method; 0: any number
-/// is worth it. nonzeros: of the matrix of `rows` rows; columns: solved or iterated together.
+/// Memory limit in bytes for factors that cost less than `left` iterations of the simple method; 0:
+/// no limit. nonzeros: of the matrix of `rows` rows; columns: those iterated together.
 std::int64_t factors_worth(std::int64_t rows, std::int64_t nonzeros, int columns, double left);
 
-/// What `automatic` does in the course of one solve. A solver's monitor shows it errors, stops the
-/// solve where it is due, and the solve goes on with what take() has made:
+/// What `automatic` does during one solve. The solver's monitor passes it the errors and stops the
+/// solve when a switch is due, and the solve continues with what take() made:
 ///
-///   factors of a plate or the like; multigrid that finds itself good, else factors, else multigrid
-///   that still takes less than what is left; where that was not enough, factors at any cost, or
-///   the inverse of few rows.
+///   factors of plates and the like; multigrid whose probe is good, else factors, else multigrid
+///   that still costs less than the iterations left; if that was not enough, factors at any cost,
+///   or the dense inverse of few rows.
 class ChangeOver {
  public:
-  /// Of a preconditioner that stays.
+  /// For a preconditioner that stays.
   ChangeOver() = default;
-  /// polynomial: the solve begins with that, else with Jacobi. alone: one rank has all rows. shape:
-  /// called once at most, when another method seems to have less work; null: not narrow.
+  /// polynomial: the solve starts with it, else with Jacobi. alone: one rank has all rows. shape:
+  /// called at most once, when another method seems to cost less; null: not narrow.
   ChangeOver(SolveKind kind, bool polynomial, std::int64_t rows, int columns, double tolerance,
              bool alone, std::function<GraphShape()> shape = nullptr);
 
-  /// errors: those that have to fall below the tolerance, of one at the start; of a system those of
-  /// the columns that are solved together, after whom come groups_after like them.
+  /// Whether to switch now. errors: those that have to fall below the tolerance, relative to the
+  /// start; for a system those of the columns solved together, which groups_after more groups
+  /// follow.
   bool due(std::span<double const> errors, int iteration, int groups_after = 0);
-  bool late() const { return late_; }    ///< what due() said last
-  double left() const { return left_; }  ///< of the polynomial's iterations of all columns then
+  bool late() const { return late_; }    ///< the last result of due()
+  double left() const { return left_; }  ///< iterations left then, of the polynomial on all columns
 
-  /// Replaces M, or leaves it where nothing better can be made; the reason is among its notes. Made
-  /// has a pointer `op` to a LinearOperator, `notes`, and `levels`, a pointer or optional with a
-  /// MultigridReport. levels(): multigrid, whatever its probe says of it; factors(left): such that
-  /// have less work than so many iterations, infinite: whatever they cost; inverse(): the dense
-  /// one. Each returns Made, without op where it has none, and then perhaps the reason in notes.
+  /// Replaces M, or keeps it if nothing better can be made; the reason is among its notes. Made has
+  /// a pointer `op` to a LinearOperator, `notes`, and `levels`, a pointer or optional with a
+  /// MultigridReport. levels(): multigrid, whatever its probe finds; factors(left): factors that
+  /// cost less than so many iterations (infinite: at any cost); inverse(): the dense inverse. Each
+  /// returns a Made, without op if it failed, then with the reason in notes where there is one.
   template <class Made, class Levels, class Factors, class Inverse>
   void take(int iterations, Made& M, Levels const& levels, Factors const& factors,
             Inverse const& inverse) {
@@ -219,13 +225,13 @@ class ChangeOver {
 
   bool is_time_for_levels(int iteration, int together, int groups_after);
 
-  /// Eigenpairs: of many rows in the plane, or of a plate, which the plain method does not find.
+  /// Eigenpairs of a large planar problem or of a plate, which the simple method does not find.
   bool of_the_plane() const;
-  /// Where they are likely to have less work than a hierarchy.
+  /// Whether factors are likely to cost less than a hierarchy.
   bool factors_first() const {
     if (kind_ == SolveKind::eigenpairs) return shape_.narrow && shape_.mixed_signs;
     if (shape_.narrow) return shape_.mixed_signs || shape_.uneven;
-    // to find out by an analysis costs some iterations
+    // the analysis that tells exactly costs some iterations
     return shape_.mixed_signs &&
            shape_.dissection < automatic_polynomial().degree * left_ * columns_;
   }
@@ -247,7 +253,7 @@ class ChangeOver {
   }
 
   SolveKind kind_ = SolveKind::system;
-  double weight_ = 1;  ///< one of the plain method, in those of the polynomial
+  double weight_ = 1;  ///< cost of an iteration of the simple method, in those of the polynomial
   std::int64_t rows_ = 0;
   int columns_ = 1;
   double tolerance_ = 0;

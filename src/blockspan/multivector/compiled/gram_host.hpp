@@ -226,7 +226,7 @@ void gram_on_host(Exec const& exec, BlockRef<Scalar const> const& X,
         {to, G.rows, G.columns, 1, G.rows});
     to += width;
   }
-  exec.fence("Blockspan: numbers for the other ranks");
+  exec.fence("Blockspan: sums for the other ranks");
   rows.template fold<AddTerms>(all, width);
   for (std::int64_t j = 0; j < G.columns; ++j)
     for (std::int64_t i = 0; i < G.rows; ++i) G(i, j) = all[j * G.rows + i];

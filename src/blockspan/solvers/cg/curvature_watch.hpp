@@ -9,7 +9,7 @@
 
 namespace blockspan::krylov {
 
-/// Tells from the scalars of conjugate gradients when a column meets a singular A, and when its
+/// Detects from the scalars of conjugate gradients when a column meets a singular A, and when its
 /// residual stagnates. The direction of a column is p_k = gamma_k sum_j z_j / gamma_j, a multiple
 /// of the minimal residual (Zhou and Walker 1994), with p_k^H M p_k = gamma_k^2 sum_j 1 / gamma_j.
 /// Where b is outside the range of A, that residual ends at a vector that A M^-1 maps to zero, and
@@ -38,26 +38,26 @@ class CurvatureWatch {
     return column.gamma > CgThresholds<Real>::lost * CgThresholds<Real>::lost * column.first;
   }
 
-  /// A p^H A p / p^H M p that was seen.
+  /// Records a quotient p^H A p / p^H M p.
   void note(Real quotient) { largest_ = std::max(largest_, quotient); }
 
   Real largest() const { return largest_; }
 
   /// Whether the curvature p^H A p of that direction is negligible against its length, although the
-  /// minimal residual is above `goal` of the first one. Once said, it is said again at a tenth.
+  /// minimal residual is above `goal` of the first one. True again only at a tenth of the quotient.
   bool flat(std::size_t c, Real curvature, Real goal) {
     auto& column = columns_[c];
     Real const quotient = curvature / column.gamma / column.sum;
     note(quotient);
     bool const flat = quotient <= CgThresholds<Real>::flat * largest_ &&
-                      quotient <= column.told / 10 &&
+                      quotient <= column.reported / 10 &&
                       column.gamma / column.sum > goal * goal * column.first;
-    if (flat) column.told = quotient;
+    if (flat) column.reported = quotient;
     return flat;
   }
 
-  /// After a step: whether the residual of a live column has not been halved for long, as may be
-  /// where A is not Hermitian.
+  /// After a step: whether some active column has not halved its residual for many steps, as may
+  /// happen where A is not Hermitian.
   bool stale(std::vector<Real> const& residuals, std::vector<bool> const& live) {
     ++steps_;
     bool found = false;
@@ -74,7 +74,8 @@ class CurvatureWatch {
   struct Column {
     Real gamma = 0, first = 0;
     Real sum = 1;  ///< gamma_k sum_j 1 / gamma_j
-    Real told = std::numeric_limits<Real>::infinity();
+    /// The quotient at which flat() was last true.
+    Real reported = std::numeric_limits<Real>::infinity();
     Real best = std::numeric_limits<Real>::infinity();
     int best_step = 0;
   };
