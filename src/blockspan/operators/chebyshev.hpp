@@ -138,7 +138,6 @@ struct ChebyshevOptions {
   /// b / a. 10 suits conjugate gradients; eigensolvers and high degrees gain from more (30 at
   /// degree 4, 100 at 8), since more of the small eigenvalues is then left alone.
   double ratio = 10;
-  int lanczos_steps = 12;  ///< products for the estimate of b
   std::uint64_t seed = 1;  ///< of the estimate
 };
 
@@ -159,6 +158,8 @@ struct ChebyshevSetup {
 };
 
 namespace operators {
+
+inline constexpr int steps_of_setup = 12;  ///< products for the estimate of b
 
 /// The fault that the bounds of a setup show.
 template <class Scalar, class Exec>
@@ -193,7 +194,7 @@ ChebyshevSetup<Scalar, Exec> chebyshev_setup(
   ChebyshevSetup<Scalar, Exec> setup;
   setup.factors = factors;
   setup.estimate =
-      estimate_spectrum<Scalar, Exec>(exec, arena, A, factors, options.lanczos_steps, options.seed);
+      estimate_spectrum<Scalar, Exec>(exec, arena, A, factors, steps_of_setup, options.seed);
   setup.upper = real_t<Scalar>(1.05) * (setup.estimate.largest + setup.estimate.residual);
   setup.fault = chebyshev_fault(setup, -1);
   return setup;
@@ -219,8 +220,8 @@ ChebyshevSetup<Scalar, Exec> chebyshev_setup(Exec const& exec, Arena<Exec>& aren
 }  // namespace operators
 
 /// Finds the interval of an operator A of which W, an approximation of the inverse of its diagonal,
-/// is known (n positive values; ones: no scaling). Costs options.lanczos_steps products with one
-/// column; waits for the instance. Numerical trouble is in `fault`, not thrown.
+/// is known (n positive values; ones: no scaling). Costs 12 products with one column; waits for the
+/// instance. Numerical trouble is in `fault`, not thrown.
 template <class Scalar, class Exec>
 ChebyshevSetup<Scalar, Exec> chebyshev_setup(
     Exec const& exec, LinearOperator<Scalar, Exec> const& A,
