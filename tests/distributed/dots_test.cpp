@@ -13,7 +13,6 @@
 namespace blockspan::test {
 namespace {
 
-
 template <class Config>
 class DotsOnRanks : public ::testing::Test {
  public:

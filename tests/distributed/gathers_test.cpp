@@ -43,7 +43,6 @@ class CountingTransport final : public Transport {
   int& gathers_;
 };
 
-
 template <class Config>
 class GathersOfAStep : public ::testing::Test {
  public:

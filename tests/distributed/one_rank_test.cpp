@@ -18,7 +18,6 @@
 namespace blockspan::test {
 namespace {
 
-
 template <class Config>
 class OneRank : public ::testing::Test {
  public:

@@ -12,7 +12,6 @@
 namespace blockspan::test {
 namespace {
 
-
 template <class Config>
 class TwentyRuns : public ::testing::Test {
  public:

@@ -15,7 +15,6 @@
 namespace blockspan::test {
 namespace {
 
-
 /// The rank that has whole matrices, and solves with them for comparison.
 bool alone() { return world().rank() == 0; }
 

@@ -13,7 +13,6 @@
 namespace blockspan::test {
 namespace {
 
-
 template <class Scalar>
 struct Claims {
   CgReport<double> report;

@@ -11,7 +11,6 @@
 namespace blockspan::test {
 namespace {
 
-
 template <class Scalar, class Exec>
 CrsMatrix<Scalar, Exec> library_matrix(Exec const& exec, TestMatrix<Scalar> const& A) {
   return blockspan::sparse::to_device(exec, host_csr_of(A));

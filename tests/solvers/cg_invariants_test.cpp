@@ -8,7 +8,6 @@
 namespace blockspan::test {
 namespace {
 
-
 /// A diffusion matrix whose coefficients jump between 1 and 100: a few hundred iterations alone.
 TestMatrix<double> jumping_grid(int N) {
   auto A = grid7<double>(N);

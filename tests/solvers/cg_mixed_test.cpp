@@ -16,7 +16,6 @@ namespace {
 
 using ::testing::HasSubstr;
 
-
 /// SinglePrecision with operators of the test's own that are made from any matrix.
 template <class Scalar, class Exec>
 struct Inner {

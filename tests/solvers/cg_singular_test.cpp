@@ -16,7 +16,6 @@ namespace {
 
 using ::testing::HasSubstr;
 
-
 /// As solvers keep blocks.
 template <class Exec>
 Block<double, Exec> packed_block(Exec const& exec, HostBlock<double> const& values) {
