@@ -22,9 +22,6 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-template <class Scalar>
-struct IsDouble : std::is_same<real_t<Scalar>, double> {};
-
 template <class Config>
 class ExactOnRanks : public ::testing::Test {
  public:
@@ -152,7 +149,7 @@ class ExactOnRanks : public ::testing::Test {
     return {"matrix", order, order, static_cast<int>(all.size()), values, offsets, columns};
   }
 };
-TYPED_TEST_SUITE(ExactOnRanks, ConfigsWith<IsDouble>, ConfigNames);
+TYPED_TEST_SUITE(ExactOnRanks, ConfigsWith<InDouble>, ConfigNames);
 
 TYPED_TEST(ExactOnRanks, PairsNearAShiftHaveTheBitsOfOneRank) {
   auto const compare = [&](std::string const& spec, double sigma) {
