@@ -14,6 +14,8 @@
 #include <blockspan/operators/matrix_operator.hpp>
 #include <blockspan/sparse/generators.hpp>
 
+#include "support/types.hpp"
+
 namespace blockspan::test {
 namespace {
 
@@ -300,10 +302,13 @@ TEST(MultigridAutomatic, TakesFactorsOfWhatIsNotHalfWayAfterAStepARow) {
   }
 }
 
+template <class Exec>
+class MultigridAutomaticOn : public ::testing::Test {};
+TYPED_TEST_SUITE(MultigridAutomaticOn, Backends);
+
 /// Twelve steps of Lanczos tell a mass matrix from a grid.
-TEST(MultigridAutomatic, BeginsWithJacobiWhereThatIsQuick) {
-  using Exec = Kokkos::DefaultHostExecutionSpace;
-  Exec const exec;
+TYPED_TEST(MultigridAutomaticOn, BeginsWithJacobiWhereThatIsQuick) {
+  TypeParam const exec;
   for (auto const* spec : {"laplace5:60", "laplace7:24", "elasticity:8", "p1:20", "p1-mass:20"}) {
     auto const A = generate<double>(exec, spec);
     auto const product = matrix_operator(exec, A);

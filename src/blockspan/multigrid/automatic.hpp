@@ -79,7 +79,8 @@ template <class Matrix>
 GraphShape graph_shape(Matrix const& A) {
   auto const n = static_cast<std::size_t>(A.numRows());
   if (n == 0) return {};
-  auto const &offsets = A.graph.row_map, &columns = A.graph.entries;
+  auto const& offsets = A.graph.row_map;
+  auto const& columns = A.graph.entries;
   std::vector<char> seen(n, 0);
   std::vector<std::size_t> reached;
   auto const levels_from = [&](std::size_t row, char mark) {
