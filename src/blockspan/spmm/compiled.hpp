@@ -62,8 +62,7 @@ constexpr void require_compiled_product() {
 /// The same for functions that support 16-bit scalars too.
 template <class Exec, class Storage, class Offset, class Ordinal>
 constexpr void require_compiled_values() {
-  if constexpr (!storage_is_compiled_v<Storage> ||
-                !pattern_is_compiled_v<Exec, Offset, Ordinal>)
+  if constexpr (!storage_is_compiled_v<Storage> || !pattern_is_compiled_v<Exec, Offset, Ordinal>)
     require_compiled_product<Exec, Storage, Offset, Ordinal>();
 }
 
