@@ -230,24 +230,24 @@ TEST(EigExactUsage, RefusesWhatHasNoMeaning) {
   std::string const small = "laplace7:4x4x4";
   expect_eig_refuses({small, "--interval", "5,3"}, "--interval: the interval from 5 to 3 is empty");
   expect_eig_refuses({small, "--interval", "3"},
-                 "--interval: \"3\" is not an interval A,B, as in 1e3,2e3 or -inf,5");
+                     "--interval: \"3\" is not an interval A,B, as in 1e3,2e3 or -inf,5");
   expect_eig_refuses({small, "--near", "x"}, "--near: 'x' is not a number (see --help)");
   expect_eig_refuses({small, "--near", "inf"}, "--near: inf is not a number");
   expect_eig_refuses({small, "--buckling"}, "--buckling: goes with --near, --interval or --count");
   expect_eig_refuses({small, "--near", "1", "--buckling"},
-                 "--buckling: needs the geometric stiffness, --mass");
+                     "--buckling: needs the geometric stiffness, --mass");
   expect_eig_refuses({small, "--mass", small, "--interval=-1,1", "--buckling"},
-                 "--interval: the loads of --buckling are sought on one side of zero");
+                     "--interval: the loads of --buckling are sought on one side of zero");
   expect_eig_refuses({small, "--near", "0", "--cayley"},
-                 "--near: --cayley takes the nearest in ratio: the shift may not be zero");
+                     "--near: --cayley takes the nearest in ratio: the shift may not be zero");
   expect_eig_refuses({small, "--near", "1", "--which", "largest"},
-                 "--which excludes --near (see --help)");
+                     "--which excludes --near (see --help)");
 }
 
 TEST(EigExactUsage, SaysWhatIsMissing) {
   if (apps::has_direct) GTEST_SKIP() << "this build has the component direct";
   expect_eig_refuses({"laplace7:4x4x4", "--near", "1"},
-                 "--near: " + apps::left_out("direct", "install libmumps-seq-dev and "));
+                     "--near: " + apps::left_out("direct", "install libmumps-seq-dev and "));
 }
 
 }  // namespace

@@ -120,19 +120,21 @@ TEST_P(SolveWords, AMatrixThatIsNotSymmetricIsRefusedByOneOfItsEntries) {
           remedy("transpose"));
   // digits enough to see what differs; one side alone is not rounding, however small
   auto const twelve = chain_file(folder / "t.mtx", std::vector<double>(20, 2.0), 1, -1 - 1e-12);
-  test::expect_refused("blockspan-solve", {twelve, "--backend", GetParam()},
-                 twelve +
-                     ": the matrix is not symmetric: entry (5, 6) is -1.000000000001, but entry "
-                     "(6, 5) is -1" +
-                     remedy("transpose"));
+  test::expect_refused(
+      "blockspan-solve", {twelve, "--backend", GetParam()},
+      twelve +
+          ": the matrix is not symmetric: entry (5, 6) is -1.000000000001, but entry "
+          "(6, 5) is -1" +
+          remedy("transpose"));
   auto const alone = write_text(folder / "o.mtx",
                                 "%%MatrixMarket matrix coordinate real general\n3 3 6\n"
                                 "1 1 2\n2 2 2\n3 3 2\n1 3 1\n3 1 1\n2 1 1e-300\n");
-  test::expect_refused("blockspan-solve", {alone, "--backend", GetParam()},
-                 alone +
-                     ": the matrix is not symmetric: entry (2, 1) is 1e-300, but entry (1, 2) "
-                     "is 0" +
-                     remedy("transpose"));
+  test::expect_refused(
+      "blockspan-solve", {alone, "--backend", GetParam()},
+      alone +
+          ": the matrix is not symmetric: entry (2, 1) is 1e-300, but entry (1, 2) "
+          "is 0" +
+          remedy("transpose"));
   auto const rounded = chain_file(folder / "r.mtx", std::vector<double>(20, 2.0), 1, -1 - 2e-16);
   EXPECT_EQ(run({rounded}).outcome.status, 0);
   auto const mean = run({twelve, "--symmetrize"});
@@ -171,10 +173,10 @@ TEST_P(SolveWords, KeptColumnsOfDirichletRowsAreEliminated) {
   }
   text.replace(text.find("10 11 -1"), 8, "10 11 -2");
   auto const other = write_text(folder / "other.mtx", text);
-  test::expect_refused("blockspan-solve", {other, "--backend", GetParam()},
-                 other +
-                     ": the matrix is not symmetric: entry (2, 1) is -1, but entry (1, 2) is 0" +
-                     remedy("transpose"));
+  test::expect_refused(
+      "blockspan-solve", {other, "--backend", GetParam()},
+      other + ": the matrix is not symmetric: entry (2, 1) is -1, but entry (1, 2) is 0" +
+          remedy("transpose"));
 }
 
 TEST_P(SolveWords, AMatrixThatIsNotHermitianIsRefusedByOneOfItsEntries) {

@@ -127,15 +127,18 @@ TEST_F(Checkpoint, IsWrittenByAllOnceItIsDueOnOne) {
 TEST_F(Checkpoint, ThatIsBadIsAnErrorOnAllRanks) {
   int const all = world().size();
   solve(all, [&](SolveOptions& options) { interrupted(options); });
-  auto const refused = [&](std::string const& words, std::function<void(SolveOptions&)> const& change) {
+  auto const refused = [&](std::string const& words,
+                           std::function<void(SolveOptions&)> const& change) {
     EXPECT_THAT(message_of([&] { solve(all, change); }), HasSubstr(words));
   };
   refused("another solve: wanted", [&](SolveOptions& options) {
     options.resume = file();
     options.wanted = 2;
   });
-  refused("cannot read the checkpoint", [&](SolveOptions& options) { options.resume = file() + ".no"; });
-  refused("cannot write", [&](SolveOptions& options) { options.checkpoint = file() + "/no/folder"; });
+  refused("cannot read the checkpoint",
+          [&](SolveOptions& options) { options.resume = file() + ".no"; });
+  refused("cannot write",
+          [&](SolveOptions& options) { options.checkpoint = file() + "/no/folder"; });
   auto const size = world().rank() == 0 ? std::filesystem::file_size(file()) : 0;
   for (auto const part : {size - 1, size / 2, std::uintmax_t{100}}) {
     if (world().rank() == 0) std::filesystem::resize_file(file(), part);

@@ -184,7 +184,8 @@ TYPED_TEST(CgInvariants, ADiagonalMatrixTakesOneIteration) {
   for (int i = 0; i < 200; ++i) d.push_back(std::pow(10.0, i % 12 - 6));
   auto const A = diagonal_matrix<double>(d);
   auto const B = random_block<double>(200, 4, 1);
-  for (CgMethod const method : both_methods) EXPECT_EQ(run<TypeParam>(A, B, method).most_iterations, 1);
+  for (CgMethod const method : both_methods)
+    EXPECT_EQ(run<TypeParam>(A, B, method).most_iterations, 1);
 }
 
 TYPED_TEST(CgInvariants, ABlockAsWideAsTheMatrixTakesAtMostTwo) {

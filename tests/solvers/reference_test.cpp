@@ -19,18 +19,18 @@ struct ReferenceSolve {
 void PrintTo(ReferenceSolve const& reference, std::ostream* out) { *out << reference.problem; }
 
 constexpr ReferenceSolve recipe[] = {{"std:nos4", 29},
-                                {"std:gr_30_30", 50},
-                                {"std:Si2", 54},
-                                {"std:bcsstk08", 66},
-                                {"std:nos3", 109},
-                                {"gen:bcsstk07/bcsstm07", 165},
-                                {"gen:bcsstk09/bcsstm09", 133},
-                                {"gen:bcsstk21/bcsstm21", 175},
-                                {"lap:3elt", 169},
-                                {"lap:minnesota", 204},
-                                {"std:bcsstk21", 342},
-                                {"std:Chem97ZtZ", 365},
-                                {"std:Trefethen_2000", 10}};
+                                     {"std:gr_30_30", 50},
+                                     {"std:Si2", 54},
+                                     {"std:bcsstk08", 66},
+                                     {"std:nos3", 109},
+                                     {"gen:bcsstk07/bcsstm07", 165},
+                                     {"gen:bcsstk09/bcsstm09", 133},
+                                     {"gen:bcsstk21/bcsstm21", 175},
+                                     {"lap:3elt", 169},
+                                     {"lap:minnesota", 204},
+                                     {"std:bcsstk21", 342},
+                                     {"std:Chem97ZtZ", 365},
+                                     {"std:Trefethen_2000", 10}};
 
 int iterations_of(std::string const& folder, char const* problem, std::uint64_t seed) {
   auto const truth = find_truth(folder, std::string(problem) + " smallest");
