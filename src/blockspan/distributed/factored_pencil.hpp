@@ -34,7 +34,7 @@ class FactorsOnRankZero final : public operators::PencilFactors {
   template <class Make>
   FactorsOnRankZero(RowSpace space, Make const& make) : space_(std::move(space)) {
     on_rank_zero([&] { whole_ = make(); });
-    tell_facts();
+    broadcast_facts();
     library_ = ranks().words_of_first(whole_ ? whole_->library() + " of rank 0" : "");
   }
 
@@ -44,7 +44,7 @@ class FactorsOnRankZero final : public operators::PencilFactors {
     ShiftCount count;
     on_rank_zero([&] { count = whole_->factor(shift); });
     ranks().broadcast(std::span(&count, 1), 0);
-    tell_facts();
+    broadcast_facts();
     return count;
   }
 
@@ -63,12 +63,12 @@ class FactorsOnRankZero final : public operators::PencilFactors {
   }
 
   std::vector<double> energies(double const* X, std::vector<double> const& values) const override {
-    return numbers_of(X, static_cast<std::int64_t>(values.size()),
-                      [&](double const* all) { return whole_->energies(all, values); });
+    return values_of_columns(X, static_cast<std::int64_t>(values.size()),
+                             [&](double const* all) { return whole_->energies(all, values); });
   }
   std::vector<double> scaled_squares(double const* R, std::int64_t columns) const override {
-    return numbers_of(R, columns,
-                      [&](double const* all) { return whole_->scaled_squares(all, columns); });
+    return values_of_columns(
+        R, columns, [&](double const* all) { return whole_->scaled_squares(all, columns); });
   }
 
   std::string library() const override { return library_; }
@@ -81,9 +81,9 @@ class FactorsOnRankZero final : public operators::PencilFactors {
   double flops() const override { return facts_.flops; }
 
  private:
-  template <class Number>
+  template <class Value>
   using Columns =
-      Kokkos::View<Number**, Kokkos::LayoutLeft, Kokkos::HostSpace, Kokkos::MemoryTraits<0>>;
+      Kokkos::View<Value**, Kokkos::LayoutLeft, Kokkos::HostSpace, Kokkos::MemoryTraits<0>>;
   struct Facts {
     double scaled_size, norm_k, norm_m, flops;
     std::int64_t entries, bytes;
@@ -99,23 +99,23 @@ class FactorsOnRankZero final : public operators::PencilFactors {
     });
   }
 
-  void tell_facts() {
+  void broadcast_facts() {
     if (whole_)
       facts_ = {whole_->scaled_size(),    whole_->norm_k(), whole_->norm_m(),       whole_->flops(),
                 whole_->factor_entries(), whole_->bytes(),  whole_->massless_rows()};
     ranks().broadcast(std::span(&facts_, 1), 0);
   }
 
-  template <class Number>
-  Columns<Number> rows_of_rank(Number* X, std::int64_t columns) const {
+  template <class Value>
+  Columns<Value> rows_of_rank(Value* X, std::int64_t columns) const {
     auto const [first, last] = space_.range(ranks().rank(), 0);
-    return Columns<Number>(X, static_cast<std::size_t>(last - first),
-                           static_cast<std::size_t>(columns));
+    return Columns<Value>(X, static_cast<std::size_t>(last - first),
+                          static_cast<std::size_t>(columns));
   }
 
   /// On rank 0; empty elsewhere.
-  template <class Number>
-  Columns<Scalar> gathered(Columns<Number> const& local) const {
+  template <class Value>
+  Columns<Scalar> gathered(Columns<Value> const& local) const {
     Columns<Scalar> whole;
     on_rank_zero([&] {
       whole = allocate<Columns<Scalar>>(Kokkos::DefaultHostExecutionSpace(),
@@ -125,15 +125,15 @@ class FactorsOnRankZero final : public operators::PencilFactors {
     return whole;
   }
 
-  /// What rank 0 computes of the rows of all, `columns` numbers.
+  /// What rank 0 computes of the rows of all, a value a column.
   template <class Compute>
-  std::vector<double> numbers_of(double const* X, std::int64_t columns,
-                                 Compute const& compute) const {
+  std::vector<double> values_of_columns(double const* X, std::int64_t columns,
+                                        Compute const& compute) const {
     auto const whole = gathered(rows_of_rank(reinterpret_cast<Scalar const*>(X), columns));
-    std::vector<double> numbers;
-    on_rank_zero([&] { numbers = compute(reinterpret_cast<double const*>(whole.data())); });
-    ranks().broadcast(numbers, 0);
-    return numbers;
+    std::vector<double> values;
+    on_rank_zero([&] { values = compute(reinterpret_cast<double const*>(whole.data())); });
+    ranks().broadcast(values, 0);
+    return values;
   }
 
   RowSpace space_;
