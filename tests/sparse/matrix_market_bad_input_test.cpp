@@ -11,9 +11,9 @@ namespace {
 
 using namespace std::string_literals;
 #ifdef KOKKOS_ENABLE_SERIAL
-using Host = Kokkos::Serial;  // thousands of tiny matrices: no thread team for each
+using Reader = Kokkos::Serial;  // thousands of tiny matrices: no thread team for each
 #else
-using Host = Kokkos::DefaultHostExecutionSpace;
+using Reader = Kokkos::DefaultHostExecutionSpace;
 #endif
 
 std::string const banner = "%%MatrixMarket matrix ";
@@ -154,7 +154,7 @@ class MatrixMarketRefuses : public ::testing::TestWithParam<BadInput> {
 
 TEST_P(MatrixMarketRefuses, WithFileLineColumnAndToken) {
   auto const path = write_text(folder / "bad.mtx", GetParam().text);
-  expect_error(path, [&] { read_matrix_market<double>(Host(), path); });
+  expect_error(path, [&] { read_matrix_market<double>(Reader(), path); });
 }
 
 INSTANTIATE_TEST_SUITE_P(Bad, MatrixMarketRefuses, ::testing::ValuesIn(bad_inputs),
@@ -174,29 +174,29 @@ TEST(MatrixMarketErrors, ComplexDiagonalOfAHermitianMatrix) {
   TemporaryFolder const folder;
   auto const path = write_text(
       folder / "a.mtx", banner + "coordinate complex hermitian\n2 2 2\n2 1 1 1\n2 2 1 0.5\n");
-  auto const error = error_of([&] { read_matrix_market<Kokkos::complex<double>>(Host(), path); });
+  auto const error = error_of([&] { read_matrix_market<Kokkos::complex<double>>(Reader(), path); });
   EXPECT_EQ(error.line, 4);
   EXPECT_EQ(error.column, 7);
   EXPECT_EQ(error.token, "0.5");
   auto const rounded = write_text(
       folder / "r.mtx", banner + "coordinate complex hermitian\n2 2 2\n2 1 1 1\n2 2 1 2e-16\n");
-  EXPECT_NO_THROW(read_matrix_market<Kokkos::complex<double>>(Host(), rounded));
+  EXPECT_NO_THROW(read_matrix_market<Kokkos::complex<double>>(Reader(), rounded));
 }
 
 TEST(MatrixMarketErrors, AFloatHasASmallerRange) {
   TemporaryFolder const folder;
   auto const path = write_text(folder / "a.mtx", real + "1 1 1\n1 1 1e39\n");
-  auto const error = error_of([&] { read_matrix_market<float>(Host(), path); });
+  auto const error = error_of([&] { read_matrix_market<float>(Reader(), path); });
   EXPECT_EQ(error.token, "1e39");
   EXPECT_NE(error.expected.find("range of float"), std::string::npos);
-  EXPECT_NO_THROW(read_matrix_market<double>(Host(), path));
+  EXPECT_NO_THROW(read_matrix_market<double>(Reader(), path));
 }
 
 TEST(MatrixMarketErrors, MoreThanTheMachineHolds) {
   TemporaryFolder const folder;
   auto const path = write_text(folder / "a.mtx", real + "4611686018427387904 3 1\n1 1 1\n");
-  auto const error =
-      error_of([&] { read_matrix_market<double, Host, std::size_t, std::int64_t>(Host(), path); });
+  auto const error = error_of(
+      [&] { read_matrix_market<double, Reader, std::size_t, std::int64_t>(Reader(), path); });
   EXPECT_EQ(error.line, 2);
   EXPECT_EQ(error.token, "4611686018427387904");
   auto const block = write_text(folder / "b.mtx", real + "2147483647 2147483647 1\n1 1 1\n");
@@ -219,7 +219,7 @@ TEST(MatrixMarketErrors, MissingFilesDirectoriesAndPipes) {
 TEST(MatrixMarketErrors, ALineWithoutEnd) {
   TemporaryFolder const folder;
   auto const path = write_text(folder / "a.mtx", real + std::string(3 << 20, '1'));
-  auto const error = error_of([&] { read_matrix_market<double>(Host(), path); });
+  auto const error = error_of([&] { read_matrix_market<double>(Reader(), path); });
   EXPECT_EQ(error.line, 2);
   EXPECT_EQ(error.token, "longer line");
 }
@@ -239,8 +239,8 @@ TEST(MatrixMarketErrors, NoChangedByteBreaksTheReader) {
     auto const attempt = [&](std::string const& changed) {
       auto const path = write_text(folder / "changed.mtx", changed);
       try {
-        auto const A = read_matrix_market<Kokkos::complex<double>>(Host(), path, {.threads = 1});
-        ASSERT_TRUE(validate(Host(), A, {.finite = true})) << changed;
+        auto const A = read_matrix_market<Kokkos::complex<double>>(Reader(), path, {.threads = 1});
+        ASSERT_TRUE(validate(Reader(), A, {.finite = true})) << changed;
         ASSERT_TRUE(HostCopy(A).sorted_and_unique()) << changed;
         ++accepted;
       } catch (Error const&) {
