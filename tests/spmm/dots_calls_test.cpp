@@ -48,11 +48,11 @@ struct Seen {
   }
 };
 
-using Labels = std::vector<std::string>;
+using LabelList = std::vector<std::string>;
 
 /// What a product by this variant launches for its sums: on CUDA its own kernel makes them.
 template <class Exec>
-Labels labels_with_sums(std::string const& variant) {
+LabelList labels_with_sums(std::string const& variant) {
   std::string const label = "Blockspan::spmm::" + variant;
   if (blockspan::support::on_cuda_v<Exec>) return {label + "::dots", label + "::dots::add"};
   return {label, "Blockspan::spmm_dots::separate", "Blockspan::spmm_dots::add"};
@@ -63,7 +63,7 @@ TYPED_TEST(DotsCalls, AContiguousBlockComeFromTheKernelThatMultiplies) {
   auto const exec = halves(Exec())[1];
   for (int const width : {2, 8, 64}) {
     Seen const seen(exec, band<double>(40), {}, width, 0.5);
-    Labels const wanted = labels_with_sums<Exec>("rows");
+    LabelList const wanted = labels_with_sums<Exec>("rows");
     EXPECT_EQ(seen.labels, wanted);
     EXPECT_EQ(seen.kernel, blockspan::support::on_cuda_v<Exec> ? wanted[0] : wanted[1]);
   }
@@ -72,7 +72,7 @@ TYPED_TEST(DotsCalls, AContiguousBlockComeFromTheKernelThatMultiplies) {
   Seen const groups(exec, band<double>(40), {.algorithm = "groups"}, 8);
   EXPECT_EQ(groups.labels, labels_with_sums<Exec>("groups"));
   Seen const rows(exec, band<double>(40), {.algorithm = "nonempty_rows"}, 8);
-  Labels listed = labels_with_sums<Exec>("nonempty_rows");
+  LabelList listed = labels_with_sums<Exec>("nonempty_rows");
   listed.insert(listed.begin(), "Blockspan::spmm::nonempty_rows::empty_rows");
   EXPECT_EQ(rows.labels, listed);
 }
@@ -82,10 +82,10 @@ TYPED_TEST(DotsCalls, WhatCannotBeFusedComeFromAPassOfTheirOwn) {
   Exec const exec;
   std::string const separate = "Blockspan::spmm_dots::separate", add = "Blockspan::spmm_dots::add";
   Seen const naive(exec, band<double>(40), {.algorithm = "thread_per_row"}, 8);
-  EXPECT_EQ(naive.labels, (Labels{"Blockspan::spmm::thread_per_row", separate, add}));
+  EXPECT_EQ(naive.labels, (LabelList{"Blockspan::spmm::thread_per_row", separate, add}));
   EXPECT_EQ(naive.kernel, separate);
   Seen const wide(exec, band<double>(40), {}, 2600);
-  EXPECT_EQ(wide.labels, (Labels{"Blockspan::spmm::rows", separate, add}));
+  EXPECT_EQ(wide.labels, (LabelList{"Blockspan::spmm::rows", separate, add}));
   EXPECT_EQ(wide.kernel, separate);
   EXPECT_EQ(Seen(exec, band<double>(40), {.algorithm = "nonempty_rows"}, 8, 0.5).kernel, separate);
 }
