@@ -162,7 +162,7 @@ template <std::size_t Bytes>
 inline constexpr unsigned adaptive_blocks = Bytes > sizeof(double) ? 8 : 10;
 
 /// The same tiles for several columns: threads of a team at most, half of them up to eight lanes a
-/// row; blocks; lanes of a row at most, as a power of two; entries of a row from which on the
+/// row; blocks; lanes of a row at most, as a power of two; entries of a row above which the
 /// threads of a warp share it.
 /// Lanes with two vectors, 8 a row, and with one, 32 a row, n = 16, 32, 64: circuit of 3e5 60, 94,
 /// 179; 52, 85, 153; R-MAT 18 of 4 a row 63, 92, 185; 51, 74, 121; power law of 2e5 76, 130, 278;
