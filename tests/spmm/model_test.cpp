@@ -25,10 +25,11 @@ using namespace devices;
 
 static_assert(sizeof(kernels::ModelParameters) <= 16 * sizeof(double));
 
-/// The mean of the costs, none of which is more than `most`, but for those named.
+/// The mean of the costs, none of which is more than `most`, but for those named. least_known:
+/// share of the cases whose choice the record has a time of.
 template <class Recorded>
 double mean_cost(std::vector<Recorded> const& record, double most,
-                 std::map<std::string, double> const& named) {
+                 std::map<std::string, double> const& named, double least_known = 0.85) {
   double sum = 0;
   int known = 0;
   for (auto const& one : record) {
@@ -40,8 +41,7 @@ double mean_cost(std::vector<Recorded> const& record, double most,
     EXPECT_LE(cost.over_best, found != named.end() ? found->second : most)
         << cost.name << ": " << cost.choice;
   }
-  // the record is from before tiles were for several columns
-  EXPECT_GE(known, record.size() * 15 / 20);
+  EXPECT_GE(known, static_cast<int>(least_known * static_cast<double>(record.size())));
   return std::exp(sum / known);
 }
 
@@ -50,7 +50,8 @@ TEST(Model, CostsLittleAgainstTheBestKernel) {
   auto const cases = read_cases(BLOCKSPAN_CASES_RECORD);
   ASSERT_EQ(cases.size(), 108u);
   EXPECT_LE(mean_cost(cases, 1.11,
-                      {{"ri2010, 1 columns, 8 bytes", 1.13}, {"ri2010, 8 columns, 8 bytes", 1.26}}),
+                      {{"ri2010, 1 columns, 8 bytes", 1.13}, {"ri2010, 8 columns, 8 bytes", 1.26}},
+                      0.79),  // the record is from before tiles were for several columns
             1.015);
 }
 
