@@ -12,15 +12,13 @@
 
 namespace blockspan::apps {
 
-/// Throws Error where the factors are not to be had, or not there.
-inline void require_factors(ExactRequest const& exact, int ranks) {
+/// Throws Error where the factors are not to be had.
+inline void require_factors(ExactRequest const& exact) {
   using Kind = ExactRequest::Kind;
   char const* const option = exact.kind == Kind::near       ? "--near"
                              : exact.kind == Kind::interval ? "--interval"
                                                             : "--count";
   require(has_direct, option, left_out("direct", "install libmumps-seq-dev and "));
-  require(ranks == 1 || exact.factors != "device", "--factors device",
-          "factors on a device are those of one rank");
 }
 
 /// Answers --near, --interval and --count, all ranks together; the vectors found, ascending.

@@ -63,7 +63,7 @@ void refuse(EigCommand const& command, int ranks) {
   auto const &spmm = command.machine.spmm, &partition = command.machine.partition;
   require_product<Exec>(spmm, ranks);
   require_precision<Scalar>(command.precision, spmm, command.preconditioner_choice);
-  if (command.exact) require_factors(command.exact, ranks);
+  if (command.exact) require_factors(command.exact);
   if (ranks == 1) return;
   require_order(partition, command.preconditioner_choice);
   require_consecutive_rows(partition, !command.checkpoint.empty() || !command.resume.empty(),

@@ -1,18 +1,21 @@
-// blockspan-eig by factors under mpirun: what one rank finds, bit by bit, and what it refuses.
+// blockspan-eig by factors under mpirun: what one rank finds, on hosts bit by bit, and what it
+// refuses.
+#include <cmath>
+#include <cstdlib>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
+#include "apps/backends.hpp"
+#include "apps/eig.hpp"
 #include "distributed/launch.hpp"
 #include "support/files.hpp"
 
 namespace blockspan::test {
 namespace {
 
-using Json = nlohmann::json;
 using ::testing::HasSubstr;
 
 using Words = std::vector<std::string>;
@@ -20,6 +23,11 @@ using Words = std::vector<std::string>;
 Words joined(Words words, Words const& more) {
   words.insert(words.end(), more.begin(), more.end());
   return words;
+}
+
+/// On the backend of hosts where there is one.
+Words on_host(Words const& words) {
+  return host_backend().empty() ? words : joined(words, {"--backend", host_backend()});
 }
 
 /// A chain of n masses and springs; every fourth row has no mass.
@@ -36,6 +44,27 @@ Words massless_chain(TemporaryFolder const& folder, int n) {
   return {folder / "k.mtx", "--mass", folder / "m.mtx"};
 }
 
+/// The same bits on hosts, which sum whole rows; eigenvalues within their bounds on devices.
+void expect_the_same(Json const& all, Json const& one) {
+  for (char const* const key : {"proof", "number", "counted"})
+    EXPECT_EQ(all["exact"].value(key, Json()), one["exact"].value(key, Json())) << key;
+  EXPECT_EQ(all.at("path"), one.at("path"));
+  if (!host_backend().empty()) {
+    for (char const* const key : {"eigenvalues", "backward_errors", "error_bounds"})
+      EXPECT_EQ(all.value(key, Json()), one.value(key, Json())) << key;
+    for (char const* const key : {"counts", "to", "steps"})
+      EXPECT_EQ(all["exact"].value(key, Json()), one["exact"].value(key, Json())) << key;
+    return;
+  }
+  auto const values = numbers(one.value("eigenvalues", Json::array()));
+  auto const found = numbers(all.value("eigenvalues", Json::array()));
+  ASSERT_EQ(found.size(), values.size());
+  for (std::size_t j = 0; j < found.size(); ++j)
+    EXPECT_LE(std::abs(found[j] - values[j]),
+              all["error_bounds"][j].get<double>() + one["error_bounds"][j].get<double>())
+        << j;
+}
+
 TEST(ExactProgramsOnRanks, HaveTheBitsOfOneRank) {
   TemporaryFolder const folder;
   Words const grid{"laplace7:12x11x10"};
@@ -44,7 +73,7 @@ TEST(ExactProgramsOnRanks, HaveTheBitsOfOneRank) {
        {joined(grid, {"--near", "1.3", "--pairs", "5"}), joined(chain, {"--interval", "0.9,0.91"}),
         joined(grid, {"--count", "-inf,2"}), joined(grid, {"--pairs", "41"})}) {
     std::string const path = folder / "report.json";
-    auto const with = joined(command, {"--report", path});
+    auto const with = on_host(joined(command, {"--report", path}));
     SCOPED_TRACE(command.back());
     auto const alone = run_app("blockspan-eig", with);
     ASSERT_EQ(alone.status, 0) << alone.err;
@@ -52,11 +81,8 @@ TEST(ExactProgramsOnRanks, HaveTheBitsOfOneRank) {
     auto const together = run_on_ranks(3, "blockspan-eig", with);
     ASSERT_EQ(together.status, 0) << together.err;
     auto const all = Json::parse(read_text(path));
-    for (char const* const key : {"eigenvalues", "backward_errors", "error_bounds", "path"})
-      EXPECT_EQ(all.value(key, Json()), one.value(key, Json())) << key;
     ASSERT_TRUE(one.at("exact").is_object());
-    for (char const* const key : {"proof", "number", "counted", "counts", "to", "steps"})
-      EXPECT_EQ(all["exact"].value(key, Json()), one["exact"].value(key, Json())) << key;
+    expect_the_same(all, one);
   }
 }
 
@@ -75,9 +101,9 @@ TEST(ExactProgramsOnRanks, CountForACertificate) {
 TEST(ExactProgramsOnRanks, GoOnFromACheckpointAndWriteVectorsInTheOrderOfTheFile) {
   TemporaryFolder const folder;
   auto const with = [&](std::string const& vectors, Words const& more) {
-    return joined(
+    return on_host(joined(
         {"laplace7:9x8x7", "--interval", "1.1,2.9", "--slice", "10", "--vectors", folder / vectors},
-        more);
+        more));
   };
   std::string const state = folder / "state";
   ASSERT_EQ(run_app("blockspan-eig", with("one.mtx", {})).status, 0);
@@ -87,15 +113,36 @@ TEST(ExactProgramsOnRanks, GoOnFromACheckpointAndWriteVectorsInTheOrderOfTheFile
             1);
   auto const outcome = run_on_ranks(3, "blockspan-eig", with("three.mtx", {"--resume", state}));
   ASSERT_EQ(outcome.status, 0) << outcome.err;
-  EXPECT_EQ(read_text(folder / "three.mtx"), read_text(folder / "one.mtx"));
+  if (!host_backend().empty())
+    EXPECT_EQ(read_text(folder / "three.mtx"), read_text(folder / "one.mtx"));
   expect_refused_on_ranks("blockspan-eig",
                           {"laplace7:9x8x7", "--interval", "1.1,2", "--resume", state},
                           "the checkpoint is of another problem");
 }
 
-TEST(ExactProgramsOnRanks, RefuseFactorsOnADevice) {
-  expect_refused_on_ranks("blockspan-eig", {"laplace7:9", "--near", "1", "--factors", "device"},
-                          "factors on a device are those of one rank");
+/// Of rank 0's device where cuDSS is there, which three ranks say, and find what one does.
+TEST(ExactProgramsOnRanks, HaveFactorsOnTheDeviceOfRankZero) {
+  TemporaryFolder const folder;
+  std::string const path = folder / "report.json";
+  auto const run = [&](int ranks, std::string const& place) {
+    auto const outcome = run_on_ranks(ranks, "blockspan-eig",
+                                      {"laplace7:12x11x10", "--near", "1.3", "--pairs", "5",
+                                       "--factors", place, "--report", path});
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    return Json::parse(read_text(path));
+  };
+  auto const spectrum = run(1, "host");
+  if (host_backend().empty() && std::getenv("BLOCKSPAN_CUDSS_LIBRARY") != nullptr) {
+    auto const all = run(3, "device");
+    std::string const library = all["exact"]["library"];
+    EXPECT_EQ(library.rfind("cuDSS 1.", 0), 0u) << library;
+    EXPECT_THAT(library, HasSubstr("of rank 0"));
+    expect_the_same(all, spectrum);
+    return;
+  }
+  expect_refused_on_ranks("blockspan-eig",
+                          on_host({"laplace7:9", "--near", "1", "--factors", "device"}),
+                          host_backend().empty() ? "nvidia-cudss-cu13" : "need the backend CUDA");
 }
 
 }  // namespace

@@ -314,10 +314,11 @@ TYPED_TEST(ExactOnRanks, TroubleOfTheFactorsIsThatOfAllRanks) {
   auto const pencil = this->generated(world(), "laplace7:12x11x10");
   auto const made = factored_pencil(this->exec, *pencil.K, nullptr, {});
   auto const near = [&](Way way) {
-    distributed::FactorsOnRankZero<Scalar> factors(pencil.K->row_space(), [&] {
-      auto const whole = generate<Scalar>(this->exec, "laplace7:12x11x10");
-      return std::make_unique<FailingFactors>(
-          operators::direct_pencil(operators::host_hermitian(this->exec, whole), {}, {}), way);
+    distributed::FactorsOnRankZero<Scalar, Exec> factors(this->exec, pencil.K->row_space(), [&] {
+      auto whole = factored_pencil(this->exec, generate<Scalar>(this->exec, "laplace7:12x11x10"),
+                                   nullptr, {.products = false});
+      whole.factors = std::make_unique<FailingFactors>(std::move(whole.factors), way);
+      return whole;
     });
     EXPECT_EQ(factors.library(), "of a test of rank 0");
     auto const report = exact::near<Scalar, Exec>(this->exec, *made.K, nullptr, factors, 1.3,

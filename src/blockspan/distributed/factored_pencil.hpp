@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,7 +18,9 @@
 #include <blockspan/distributed/distributed_matrix.hpp>
 #include <blockspan/distributed/distributed_operator.hpp>
 #include <blockspan/distributed/halo/exchange_lists.hpp>
+#include <blockspan/distributed/local_rows.hpp>
 #include <blockspan/operators/direct.hpp>
+#include <blockspan/sparse/host/host_csr.hpp>
 #include <blockspan/support/error.hpp>
 #include <blockspan/support/memory.hpp>
 
@@ -25,24 +28,29 @@ namespace blockspan {
 
 namespace distributed {
 
-/// Factors that rank 0 has alone: blocks are gathered there, solved and dealt out again. What it
-/// finds, and what it throws, is the same on all ranks.
-template <class Scalar>
+/// Factors that rank 0 has alone, on its host or its device: blocks are gathered on the host there,
+/// solved and dealt out again. What it finds, and what it throws, is the same on all ranks.
+template <class Scalar, class Exec>
 class FactorsOnRankZero final : public operators::PencilFactors {
  public:
-  /// make(): the factors, on rank 0.
+  /// make(): a FactoredPencil of all rows, on rank 0.
   template <class Make>
-  FactorsOnRankZero(RowSpace space, Make const& make) : space_(std::move(space)) {
+  FactorsOnRankZero(Exec const& exec, RowSpace space, Make const& make)
+      : exec_(exec), space_(std::move(space)) {
     on_rank_zero([&] { whole_ = make(); });
     broadcast_facts();
-    library_ = ranks().words_of_first(whole_ ? whole_->library() + " of rank 0" : "");
+    library_ = ranks().words_of_first(whole_.factors ? factors().library() + " of rank 0" : "");
+    note_ = ranks().words_of_first(whole_.notes.empty() ? "" : whole_.notes.front());
   }
+
+  /// Why the factors are not on the device; empty: they are where they were wanted.
+  std::string const& note() const { return note_; }
 
   std::int64_t rows() const override { return space_.cuts().back(); }
 
   ShiftCount factor(double shift) override {
     ShiftCount count;
-    on_rank_zero([&] { count = whole_->factor(shift); });
+    on_rank_zero([&] { count = factors().factor(shift); });
     ranks().broadcast(std::span(&count, 1), 0);
     broadcast_facts();
     return count;
@@ -50,7 +58,7 @@ class FactorsOnRankZero final : public operators::PencilFactors {
 
   std::vector<std::int64_t> null_rows() const override {
     std::vector<std::int64_t> rows;
-    on_rank_zero([&] { rows = whole_->null_rows(); });
+    on_rank_zero([&] { rows = factors().null_rows(); });
     ranks().broadcast(rows, 0);
     return rows;
   }
@@ -58,17 +66,17 @@ class FactorsOnRankZero final : public operators::PencilFactors {
   void solve(double* B, std::int64_t columns) const override {
     auto const local = rows_of_rank(reinterpret_cast<Scalar*>(B), columns);
     auto const whole = gathered(local);
-    on_rank_zero([&] { whole_->solve(reinterpret_cast<double*>(whole.data()), columns); });
+    on_rank_zero([&] { solve_whole(whole, columns); });
     scatter_block(space_, whole, local);
   }
 
   std::vector<double> energies(double const* X, std::vector<double> const& values) const override {
     return values_of_columns(X, static_cast<std::int64_t>(values.size()),
-                             [&](double const* all) { return whole_->energies(all, values); });
+                             [&](double const* all) { return factors().energies(all, values); });
   }
   std::vector<double> scaled_squares(double const* R, std::int64_t columns) const override {
     return values_of_columns(
-        R, columns, [&](double const* all) { return whole_->scaled_squares(all, columns); });
+        R, columns, [&](double const* all) { return factors().scaled_squares(all, columns); });
   }
 
   std::string library() const override { return library_; }
@@ -99,11 +107,26 @@ class FactorsOnRankZero final : public operators::PencilFactors {
     });
   }
 
+  operators::PencilFactors& factors() const { return *whole_.factors; }
+
   void broadcast_facts() {
-    if (whole_)
-      facts_ = {whole_->scaled_size(),    whole_->norm_k(), whole_->norm_m(),       whole_->flops(),
-                whole_->factor_entries(), whole_->bytes(),  whole_->massless_rows()};
+    if (whole_.factors)
+      facts_ = {factors().scaled_size(),  factors().norm_k(),         factors().norm_m(),
+                factors().flops(),        factors().factor_entries(), factors().bytes(),
+                factors().massless_rows()};
     ranks().broadcast(std::span(&facts_, 1), 0);
+  }
+
+  /// On rank 0, of its host's memory.
+  void solve_whole(Columns<Scalar> const& whole, std::int64_t columns) const {
+    if (!factors().on_device())
+      return factors().solve(reinterpret_cast<double*>(whole.data()), columns);
+    using OnDevice = Kokkos::View<Scalar**, Kokkos::LayoutLeft, typename Exec::memory_space>;
+    auto const copy = allocate<OnDevice>(exec_, "Blockspan::distributed::factors", rows(), columns);
+    Kokkos::deep_copy(exec_, copy, whole);
+    factors().solve(reinterpret_cast<double*>(copy.data()), columns);
+    Kokkos::deep_copy(exec_, whole, copy);
+    exec_.fence("Blockspan::distributed::factors");
   }
 
   template <class Value>
@@ -136,38 +159,54 @@ class FactorsOnRankZero final : public operators::PencilFactors {
     return values;
   }
 
+  Exec exec_;
   RowSpace space_;
-  std::unique_ptr<operators::PencilFactors> whole_;  ///< of rank 0
+  FactoredPencil<Scalar, Exec> whole_;  ///< of rank 0
   Facts facts_{};
-  std::string library_;
+  std::string library_, note_;
 };
 
-/// The matrix on rank 0, without rows elsewhere. Waits for the instance.
+/// The rows of all ranks on rank 0's host; without rows elsewhere.
+template <class Scalar>
+struct WholeRows {
+  std::vector<int> offsets{0}, columns;
+  std::vector<Scalar> values;
+
+  /// In the memory of the instance: on hosts these very arrays.
+  template <class Exec>
+  CrsMatrix<Scalar, Exec> matrix(Exec const& exec) {
+    auto const rows = static_cast<std::int64_t>(offsets.size()) - 1;
+    return sparse::to_device(exec,
+                             sparse::HostCsr<Scalar, int, int>{
+                                 rows, rows, sparse::HostArray<int>(offsets.data(), offsets.size()),
+                                 sparse::HostArray<int>(columns.data(), columns.size()),
+                                 sparse::HostArray<Scalar>(values.data(), values.size())});
+  }
+};
+
+/// Waits for the instance. All ranks together.
 template <class Scalar, class Exec>
-operators::HostHermitian hermitian_on_rank_zero(Exec const& exec,
-                                                DistributedMatrix<Scalar, Exec> const& A) {
+WholeRows<Scalar> rows_on_rank_zero(Exec const& exec, DistributedMatrix<Scalar, Exec> const& A) {
   Communicator const& ranks = A.row_space().communicator();
-  operators::HostHermitian all;
-  std::vector<int> lengths;
+  LocalRows<Scalar> mine;
+  std::vector<int> lengths, columns;
   ranks.run_agreed([&] {
     constexpr std::int64_t most = std::numeric_limits<int>::max();
-    require(A.partition().global_rows() <= most, "blockspan::direct", A.partition().global_rows(),
-            " rows, more than 32 bits can number");
-    all.parts = is_complex_v<Scalar> ? 2 : 1;
-    auto const rows = A.global_rows(exec);
-    for (std::size_t i = 0; i + 1 < rows.offsets.size(); ++i)
-      lengths.push_back(static_cast<int>(rows.offsets[i + 1] - rows.offsets[i]));
-    all.columns.assign(rows.columns.begin(), rows.columns.end());
-    auto const* const values = reinterpret_cast<double const*>(rows.values.data());
-    all.values.assign(values, values + rows.values.size() * all.parts);
+    require(A.partition().global_rows() <= most && A.nonzeros() <= most, "blockspan::direct",
+            A.partition().global_rows(), " rows and ", A.nonzeros(),
+            " entries, more than 32 bits can number");
+    mine = A.global_rows(exec);
+    for (std::size_t i = 0; i + 1 < mine.offsets.size(); ++i)
+      lengths.push_back(static_cast<int>(mine.offsets[i + 1] - mine.offsets[i]));
+    columns.assign(mine.columns.begin(), mine.columns.end());
   });
+  WholeRows<Scalar> all;
+  all.columns = collect_lists(ranks, 0, columns);
+  all.values = collect_lists(ranks, 0, mine.values);
   lengths = collect_lists(ranks, 0, lengths);
-  all.columns = collect_lists(ranks, 0, all.columns);
-  all.values = collect_lists(ranks, 0, all.values);
   ranks.run_agreed([&] {
-    all.rows = static_cast<int>(lengths.size());
-    all.offsets.assign(1, 0);
-    for (int const length : lengths) all.offsets.push_back(all.offsets.back() + length);
+    all.offsets.resize(lengths.size() + 1);
+    std::inclusive_scan(lengths.begin(), lengths.end(), all.offsets.begin() + 1);
   });
   return all;
 }
@@ -175,10 +214,10 @@ operators::HostHermitian hermitian_on_rank_zero(Exec const& exec,
 }  // namespace distributed
 
 /// The same of matrices whose rows are spread over ranks, M's as K's: K and M are gathered to rank
-/// 0, which factors and solves alone while the others wait, on its host; products, blocks and all
-/// sums over rows stay spread. Rank 0 needs memory for both matrices, the factors, and a block of
-/// all rows. All ranks together; what rank 0 throws is an Error on all of them. One rank: as of the
-/// matrix itself.
+/// 0, which factors and solves alone while the others wait, on its host or its device; products,
+/// blocks and all sums over rows stay spread. Rank 0 needs memory for both matrices, the factors,
+/// and a block of all rows. All ranks together; what rank 0 throws is an Error on all of them. One
+/// rank: as of the matrix itself.
 ///
 /// On hosts products sum whole rows: where rows are cut at chunks (see RowSpace), the bits of what
 /// exact methods find do not depend on the number of ranks.
@@ -189,10 +228,7 @@ FactoredPencil<Scalar, Exec> factored_pencil(
   using Rows = DistributedMatrix<Scalar, Exec>;
   if (K.partition().ranks() == 1)
     return factored_pencil(exec, K.whole(), M != nullptr ? &M->whole() : nullptr, options);
-  Communicator const& ranks = K.row_space().communicator();
-  ranks.run_agreed([&] {
-    require(options.factors != FactorPlace::device, "blockspan::exact",
-            "factors on a device are those of one rank, and there are ", ranks.size());
+  K.row_space().communicator().run_agreed([&] {
     require(M == nullptr || M->partition().cuts() == K.partition().cuts(), "blockspan::exact",
             "M has its rows on other ranks than K");
   });
@@ -205,13 +241,18 @@ FactoredPencil<Scalar, Exec> factored_pencil(
   if (options.products) pencil.K = product(K);
   if (options.products && M != nullptr) pencil.M = product(*M);
   auto const start = std::chrono::steady_clock::now();
-  auto k = distributed::hermitian_on_rank_zero(exec, K);
-  std::optional<operators::HostHermitian> m;
-  if (M != nullptr) m = distributed::hermitian_on_rank_zero(exec, *M);
-  pencil.factors = std::make_unique<distributed::FactorsOnRankZero<Scalar>>(K.row_space(), [&] {
-    return operators::direct_pencil(std::move(k), std::move(m),
-                                    {options.scale_by_mass, options.memory_limit});
-  });
+  auto k = distributed::rows_on_rank_zero(exec, K);
+  std::optional<distributed::WholeRows<Scalar>> m;
+  if (M != nullptr) m = distributed::rows_on_rank_zero(exec, *M);
+  auto factors =
+      std::make_unique<distributed::FactorsOnRankZero<Scalar, Exec>>(exec, K.row_space(), [&] {
+        auto of_factors = options;
+        of_factors.products = false;
+        auto const mass = m ? m->matrix(exec) : CrsMatrix<Scalar, Exec>();
+        return factored_pencil(exec, k.matrix(exec), m ? &mass : nullptr, of_factors);
+      });
+  if (!factors->note().empty()) pencil.notes.push_back(factors->note());
+  pencil.factors = std::move(factors);
   pencil.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return pencil;
 }
