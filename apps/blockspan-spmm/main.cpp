@@ -40,11 +40,11 @@ std::string choose_scalar(apps::SpmmCommand const& command, bool complex) {
 template <class Measure>
 auto measured(apps::SpmmCommand const& command, std::string const& scalar, bool quiet,
               Measure const& measure) {
+  apps::InterruptGuard const guard;  // a device may take seconds to begin
   apps::KokkosSession const kokkos;
   return apps::with_backend(command.backend, [&](auto const& exec) {
     return apps::with_scalar(scalar, [&](auto const& tag) {
       apps::ProgressLine progress(quiet);
-      apps::InterruptGuard const guard;
       return measure(exec, tag, progress);
     });
   });
