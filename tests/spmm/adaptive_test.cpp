@@ -145,6 +145,34 @@ TEST(AdaptiveChoice, TakesLongRowsFromGroups) {
   EXPECT_TRUE(products::GroupsChoice::may_pay(wells, devices::host));
 }
 
+TEST(AdaptiveChoice, RunsOneColumnAndFourVectorsOfShortScatteredRows) {
+  auto const random = rows_of(500000, 4000000, 8, 1.0, 0);
+  for (int const columns : {1, 8}) EXPECT_EQ(kernel_at(columns, random), "adaptive");
+  for (int const columns : {2, 4, 16}) EXPECT_NE(kernel_at(columns, random), "adaptive");
+  auto const longer = rows_of(154548, 2249742, 15, 1.01, 0);
+  EXPECT_EQ(kernel_at(1, longer), "row_pairs");
+  EXPECT_EQ(kernel_at(8, longer), "adaptive");
+  EXPECT_NE(kernel_at(8, rows_of(500000, 15000000, 30, 1.0, 0)), "adaptive");
+  // neighbours that share columns read the same lines of one column
+  auto chain = plan({.rows = random}, 1, f64, devices::h200);
+  chain.A.neighbours = {168, 144};
+  EXPECT_EQ(decide(chain, blocks(1, f64), devices::h200).first().kernel(), SpmmKernelId::row_pairs);
+  EXPECT_EQ(decide(chain, blocks(8, f64), devices::h200).first().kernel(), SpmmKernelId::adaptive);
+}
+
+/// Never more than they hold, and for even rows no second round for a few of them.
+TEST(AdaptiveChoice, FillsRoundsOfTeamsWithEvenRows) {
+  for (double mean = 1; mean < 128; mean += 0.37) {
+    auto const rows = rows_of(100000, static_cast<std::int64_t>(1e5 * mean), 130, 1.0, 0);
+    auto const work = AdaptiveChoice::tile_work(rows);
+    EXPECT_LE(work, adaptive_tile_work);
+    double const in_tile = static_cast<double>(work) / (rows.mean() + 2);
+    bool const one = in_tile <= AdaptiveChoice::rows_of_round;
+    EXPECT_TRUE(one || in_tile >= 1.5 * AdaptiveChoice::rows_of_round) << mean;
+    EXPECT_GE(work, adaptive_tile_work / 2);
+  }
+}
+
 TEST(AdaptiveChoice, LeavesEvenAndLongRowsToOthers) {
   auto const grid = rows_of(2097152, 14581760, 7, 1.01, 260000);
   EXPECT_EQ(kernel_at(1, grid), "row_pairs");

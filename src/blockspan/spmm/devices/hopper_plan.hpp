@@ -94,6 +94,8 @@ inline constexpr int shared_lane_bits = 3;
 /// Share of the groups of rows that follow a diagonal from which on rows are near. Grids have 0.8
 /// to 1, a mesh of tetrahedra in the order of a grid 0.95, others at most 0.2.
 inline constexpr double near_diagonal = 0.5;
+/// Different columns of neighbouring rows, over their entries, from which on they share none.
+inline constexpr double least_scattered = 0.9;
 
 /// More uneven segments than this may use more lanes than their mean keeps busy, because the
 /// longest then ends sooner. n = 8: ca-GrQc 14.8 -> 5.8, email-Enron 27 -> 14.
@@ -204,8 +206,18 @@ struct AdaptiveLimits {
   static constexpr double most_of_even_rows = 32, most_even = 1.5;
   static constexpr std::int64_t few_column_bytes = 64;
   /// Mean rows whose columns are near no neighbour's, pairs and tiles: 8 random a row 79, 71;
-  /// saddle point, 5 a row 18.5, 16.6; but 15 (mesh in random order) 21, 22.
+  /// saddle point, 5 a row 18.5, 16.6; but 15 (mesh in random order) 21, 22; where neighbours share
+  /// columns (spin chain, 9.5) tiles 12.1, segments 8.7.
   static constexpr double least_short = 4, most_short = 10;
+  /// The same, rows and tiles at 8 columns of double: random 5, 8, 12, 16, 20 a row 31, 79, 31.4,
+  /// 42, 25; 29, 60, 30, 45, 23; in random order 7-point 64^3, queues, star, P1 35, 37, 21, 29; 28,
+  /// 34, 18, 28; saddle points 18, 41; 16, 37; spin chains 20, 76; 17, 69. With 4 columns from 0.85
+  /// (P1) to 1.19 (spins) of it, with 16 from 0.95 to 1.1.
+  static constexpr double most_short_of_columns = 24;
+  /// Rows at a time of a team that has four lanes a row. Tiles of 640 and of one round, 8 columns:
+  /// 12 random a row 33.6, 30.1; P1 in random order 32.4, 27.8; but of one instead of 1.6 and 1.7
+  /// rounds, spins 68.6, 74.2; 16.1, 17.8.
+  static constexpr double rows_of_round = 32;
 };
 
 struct ClustersLimits {
@@ -222,7 +234,7 @@ struct ClustersLimits {
   /// Different columns of 16 rows over their entries: rows that are neighbours in the matrix have
   /// this many, those of clusters at most that. What clusters have, over a row with its neighbours
   /// (P1 mesh 1.9, 27-point 1.7, 7-point 1.4, elasticity 1.2).
-  static constexpr double least_scattered = 0.9, most_far = 0.85, of_ideal = 1.4;
+  static constexpr double most_far = 0.85, of_ideal = 1.4;
 };
 
 struct SegmentsLimits {

@@ -75,6 +75,7 @@ struct PatternFacts {
   bool has_distances = false;     ///< 16-bit columns
   bool is_permuted = false;       ///< values are looked up
   SpmmLanes lanes;                ///< asked for; 0: to be chosen
+  SharedColumns neighbours;       ///< of a sample of rows with those behind them; may be empty
 
   /// Whether an entry's value is where its column is.
   bool values_in_order() const { return !is_permuted && block == 1; }

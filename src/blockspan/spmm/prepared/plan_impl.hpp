@@ -103,11 +103,16 @@ PreparedPattern<Exec, Ordinal> prepare(Exec const& exec, PatternRef<int, Ordinal
   if constexpr (tensor::available<Exec, double>)
     if (choose && WindowsChoice::may_pay(summary.rows, options.columns, scalar, device))
       windows = estimate_row_windows(exec, A);
-  ClusterSample clusters;
-  if (choose && ClustersChoice::may_pay(summary.rows, options.columns, scalar, device))
-    clusters = sample_clusters(exec, A);
-  result.choice = choose_variant(result.statistics, result.groups.count, windows,
-                                 choose ? tiles : TileForms{}, options, scalar, device, clusters);
+  bool const clusters =
+      choose && ClustersChoice::may_pay(summary.rows, options.columns, scalar, device);
+  ClusterSample sample;
+  if (clusters || (choose && AdaptiveChoice::needs(scalar, device) &&
+                   AdaptiveChoice::may_be_scattered(summary.rows, device)))
+    sample = sample_clusters(exec, A);
+  result.neighbours = sample.of_neighbours;
+  result.choice =
+      choose_variant(result.statistics, result.groups.count, windows, choose ? tiles : TileForms{},
+                     options, scalar, device, clusters ? sample : ClusterSample{});
   result.lanes = options.lanes;
   auto const& variant = *result.choice.variant;
   require(is_offered(variant, scalar_of_bytes(sizeof(double)), device), "blockspan::SpmmPlan",
@@ -126,7 +131,7 @@ PreparedPattern<Exec, Ordinal> prepare(Exec const& exec, PatternRef<int, Ordinal
   if (AdaptiveChoice::cuts_tiles(variant, result.choice.asked, result.statistics, scalar, device))
     result.tiles =
         cut_row_classes(exec, A,
-                        {tuning::adaptive_tile_work, tuning::adaptive_row_work,
+                        {AdaptiveChoice::tile_work(result.statistics), tuning::adaptive_row_work,
                          tuning::adaptive_alone, AdaptiveChoice::longest_part(result.statistics)});
   else if (variant.lists_tiles())
     result.tiles = registered<Exec>("blockspan::SpmmPlan", tile_table<Exec, Ordinal>(), variant)(

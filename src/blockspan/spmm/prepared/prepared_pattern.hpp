@@ -58,6 +58,7 @@ struct PreparedPattern {
   TransposedPattern<Exec, Ordinal> sorted;  ///< where it needs sorted rows and has none
   ColumnDistances<Exec> distances;          ///< where they fit; may be empty
   SpmmLanes lanes;                          ///< asked for
+  SharedColumns neighbours;                 ///< as PatternFacts has it
   std::shared_ptr<DecisionMemo> memo = std::make_shared<DecisionMemo>();
 
   /// What it was prepared for.
@@ -88,7 +89,8 @@ struct PreparedPattern {
             tiles.tiles,
             !distances.empty(),
             permutation != nullptr,
-            lanes};
+            lanes,
+            neighbours};
   }
 
   /// How a product with such blocks runs. Decided once.

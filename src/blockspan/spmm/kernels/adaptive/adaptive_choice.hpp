@@ -40,28 +40,36 @@ struct AdaptiveChoice : tuning::AdaptiveLimits {
     bool const whole_rows = chosen.kernel == SpmmKernelId::rows ||
                             chosen.kernel == SpmmKernelId::single_columns ||
                             chosen.lists_groups() || chosen.skips_empty_rows();
-    return whole_rows && (has_long_rows(rows) || are_short_and_scattered(rows, device));
+    return whole_rows && (has_long_rows(rows) || may_be_scattered(rows, device));
   }
-  static bool are_short_and_scattered(RowStatistics const& rows, DeviceFacts const& device) {
-    return rows.diagonal() < 0.5 && least_short <= rows.mean() && rows.mean() <= most_short &&
-           rows.rows >= few_segments(device);
+  /// Many short rows that are not those of a grid in its order.
+  static bool may_be_scattered(RowStatistics const& rows, DeviceFacts const& device) {
+    return rows.diagonal() < tuning::near_diagonal && least_short <= rows.mean() &&
+           rows.mean() <= most_short_of_columns && rows.rows >= few_segments(device);
   }
 
   static bool replaces(SpmmVariant const& chosen, PatternFacts const& A, BlockFacts const& blocks,
                        DeviceFacts const& device) {
-    return A.tiles > 0 && !blocks.steps && needs(blocks.scalar, device) &&
-           may_replace(chosen, A.rows, device) &&
-           (blocks.columns == 1 || pays_for_columns(chosen, A.rows, blocks));
+    if (A.tiles == 0 || blocks.steps || !needs(blocks.scalar, device) ||
+        !may_replace(chosen, A.rows, device))
+      return false;
+    return blocks.columns == 1 ? pays_for_one(chosen, A) : pays_for_columns(chosen, A.rows, blocks);
+  }
+  static bool pays_for_one(SpmmVariant const& chosen, PatternFacts const& A) {
+    return is_cut(chosen) || has_long_rows(A.rows) ||
+           (A.rows.mean() <= most_short && A.neighbours.share() >= tuning::least_scattered);
   }
 
   /// Lists of short segments cost more than they balance; where rows are longer but most of them
-  /// even, they do while rows of X are short.
+  /// even, they do while rows of X are short. Whole rows: where a row of X is four vectors.
   static bool pays_for_columns(SpmmVariant const& chosen, RowStatistics const& rows,
                                BlockFacts const& blocks) {
-    if (!is_cut(chosen) || !has_long_rows(rows) || longest_part(rows) > longest_of_columns ||
-        !blocks.x.vectors || !blocks.y.vectors)
-      return false;
+    if (!blocks.x.vectors || !blocks.y.vectors) return false;
     auto const bytes = blocks.columns * static_cast<std::int64_t>(blocks.scalar.bytes);
+    if (chosen.kernel == SpmmKernelId::rows && !has_long_rows(rows))
+      return bytes == few_column_bytes;
+    if (!is_cut(chosen) || !has_long_rows(rows) || longest_part(rows) > longest_of_columns)
+      return false;
     return rows.mean() <= most_of_columns ||
            (rows.mean() <= most_of_even_rows && rows.imbalance() <= most_even &&
             bytes <= few_column_bytes);
@@ -74,6 +82,17 @@ struct AdaptiveChoice : tuning::AdaptiveLimits {
   /// A vector each, enough for a row of X; more columns take passes.
   static Lanes lanes(SegmentStatistics const&, std::int64_t vectors) {
     return {{bits_to_hold(vectors, tuning::adaptive_lane_bits), 0}, 1};
+  }
+
+  /// Of a tile (RowClasses). Where rows of about one length would be a round of a team, with a row
+  /// a thread, and a part of another, they are one round: half a row less, as a tile may have one
+  /// more or less.
+  static std::int64_t tile_work(RowStatistics const& rows) {
+    double const row = rows.mean() + static_cast<double>(tuning::adaptive_row_work);
+    double const rounds = static_cast<double>(tuning::adaptive_tile_work) / row / rows_of_round;
+    bool const one = rounds > 1 && rounds < 1.5 && !has_long_rows(rows);
+    return one ? static_cast<std::int64_t>((rows_of_round - 0.5) * row)
+               : tuning::adaptive_tile_work;
   }
 
   /// Entries of a part of a long row: as many as those of a tile of short rows, but few enough

@@ -37,7 +37,8 @@ struct ClustersChoice : tuning::ClustersLimits {
   static std::optional<Cost> cost(CostFacts const& A) {
     if (A.device.is_host && !A.chosen) return {};
     double const far = far_share(A.clusters);
-    bool const pays = A.clusters.of_neighbours.share() >= least_scattered && far <= most_far;
+    bool const pays =
+        A.clusters.of_neighbours.share() >= tuning::least_scattered && far <= most_far;
     if (!pays && !A.chosen) return {};
     DeviceModel const of(A);
     auto const segment = std::max<std::int64_t>(1, A.rows.longest);
