@@ -134,6 +134,9 @@ TEST(AdaptiveChoice, RunsBlocksOfShortRowsAmongLongOnes) {
   for (int const columns : {2, 8, 64}) EXPECT_EQ(kernel_at(columns, power_law), "adaptive");
   auto const rmat = rows_of(262144, 3940503, 15844, 3.4, 0);
   EXPECT_NE(kernel_at(16, rmat), "adaptive");
+  auto const few_rows = rows_of(23133, 186936, 280, 2.0, 0);
+  EXPECT_EQ(kernel_at(1, few_rows), "adaptive");
+  for (int const columns : {2, 8, 32}) EXPECT_NE(kernel_at(columns, few_rows), "adaptive");
 }
 
 /// One thread would walk all entries of a group.

@@ -53,7 +53,8 @@ struct AdaptiveChoice : tuning::AdaptiveLimits {
     if (A.tiles == 0 || blocks.steps || !needs(blocks.scalar, device) ||
         !may_replace(chosen, A.rows, device))
       return false;
-    return blocks.columns == 1 ? pays_for_one(chosen, A) : pays_for_columns(chosen, A.rows, blocks);
+    return blocks.columns == 1 ? pays_for_one(chosen, A)
+                               : pays_for_columns(chosen, A.rows, blocks, device);
   }
   static bool pays_for_one(SpmmVariant const& chosen, PatternFacts const& A) {
     return is_cut(chosen) || has_long_rows(A.rows) ||
@@ -61,10 +62,11 @@ struct AdaptiveChoice : tuning::AdaptiveLimits {
   }
 
   /// Lists of short segments cost more than they balance; where rows are longer but most of them
-  /// even, they do while rows of X are short. Whole rows: where a row of X is four vectors.
+  /// even, they do while rows of X are short. Whole rows: where a row of X is four vectors. Few
+  /// tiles leave multiprocessors idle.
   static bool pays_for_columns(SpmmVariant const& chosen, RowStatistics const& rows,
-                               BlockFacts const& blocks) {
-    if (!blocks.x.vectors || !blocks.y.vectors) return false;
+                               BlockFacts const& blocks, DeviceFacts const& device) {
+    if (!blocks.x.vectors || !blocks.y.vectors || rows.rows < few_segments(device)) return false;
     auto const bytes = blocks.columns * static_cast<std::int64_t>(blocks.scalar.bytes);
     if (chosen.kernel == SpmmKernelId::rows && !has_long_rows(rows))
       return bytes == few_column_bytes;
