@@ -187,6 +187,22 @@ std::shared_ptr<DistributedMatrix<Scalar, Exec> const> distribute(Exec const& ex
       exec, ranks, RowPartition(std::move(cuts), unit), rows);
 }
 
+namespace distributed {
+
+/// f(i, j, place) for the entries of a block, whose place is that by columns; some rows at a time,
+/// so that blocks of either layout are walked along lines of the cache.
+template <class Function>
+void for_each_entry(std::int64_t rows, std::int64_t columns, Function const& f) {
+  constexpr std::int64_t together = 64;
+  for (std::int64_t first = 0; first < rows; first += together) {
+    std::int64_t const last = std::min(first + together, rows);
+    for (std::int64_t j = 0; j < columns; ++j)
+      for (std::int64_t i = first; i < last; ++i) f(i, j, static_cast<std::size_t>(j * rows + i));
+  }
+}
+
+}  // namespace distributed
+
 /// This rank's rows of a block that `root` has whole; `whole` is not looked at elsewhere. local:
 /// this rank's rows x k, of any layout, in host memory. All ranks together.
 template <class WholeView, class LocalView>
@@ -196,15 +212,17 @@ void scatter_block(RowSpace const& space, WholeView const& whole, LocalView cons
   auto const& ranks = space.communicator();
   auto const n = static_cast<std::int64_t>(local.extent(0)),
              k = static_cast<std::int64_t>(local.extent(1));
-  auto const rows = distributed::deal<Scalar>(ranks, root, n * k, [&](int r) {
-    std::vector<Scalar> packed;
+  auto const mine = distributed::deal<Scalar>(ranks, root, n * k, [&](int r) {
     auto const [first, last] = space.range(r, n);
-    for (auto i = first; i < last; ++i)
-      for (std::int64_t j = 0; j < k; ++j) packed.push_back(whole(i, j));
+    std::vector<Scalar> packed(static_cast<std::size_t>((last - first) * k));
+    distributed::for_each_entry(
+        last - first, k, [&, from = first](std::int64_t i, std::int64_t j, std::size_t place) {
+          packed[place] = whole(from + i, j);
+        });
     return packed;
   });
-  for (std::int64_t i = 0; i < n; ++i)
-    for (std::int64_t j = 0; j < k; ++j) local(i, j) = rows[static_cast<std::size_t>(i * k + j)];
+  distributed::for_each_entry(
+      n, k, [&](std::int64_t i, std::int64_t j, std::size_t place) { local(i, j) = mine[place]; });
 }
 
 /// The rows of all ranks, in order, into `whole` on `root`: global rows x k in host memory there,
@@ -216,24 +234,26 @@ void gather_block(RowSpace const& space, LocalView const& local, WholeView const
   auto const& ranks = space.communicator();
   auto const n = static_cast<std::int64_t>(local.extent(0)),
              k = static_cast<std::int64_t>(local.extent(1));
-  std::vector<Scalar> mine;
-  for (std::int64_t i = 0; i < n; ++i)
-    for (std::int64_t j = 0; j < k; ++j) mine.push_back(local(i, j));
+  bool const to_here = root == ranks.rank();
   for (int r = 0; r < ranks.size(); ++r) {
-    bool const from_here = r == ranks.rank(), to_here = root == ranks.rank();
     auto const [first, last] = space.range(r, n);
-    std::int64_t const count = last - first;
-    std::vector<Scalar> rows(to_here && !from_here ? static_cast<std::size_t>(count * k) : 0);
+    std::int64_t const count = last - first, from = first;
+    bool const from_here = r == ranks.rank();
+    bool const sends = from_here && !to_here, receives = to_here && !from_here;
+    std::vector<Scalar> rows(sends || receives ? static_cast<std::size_t>(count * k) : 0);
+    if (sends)
+      distributed::for_each_entry(n, k, [&](std::int64_t i, std::int64_t j, std::size_t place) {
+        rows[place] = local(i, j);
+      });
     std::vector<Incoming> in;
     std::vector<Outgoing> out;
-    if (r != root && from_here) out.push_back({root, std::as_bytes(std::span(mine))});
-    if (r != root && to_here) in.push_back({r, std::as_writable_bytes(std::span(rows))});
+    if (sends) out.push_back({root, std::as_bytes(std::span(rows))});
+    if (receives) in.push_back({r, std::as_writable_bytes(std::span(rows))});
     if (auto const pending = ranks.start(std::move(in), std::move(out))) pending->finish();
     if (!to_here) continue;
-    auto const& source = from_here ? mine : rows;
-    for (std::int64_t i = 0; i < count; ++i)
-      for (std::int64_t j = 0; j < k; ++j)
-        whole(first + i, j) = source[static_cast<std::size_t>(i * k + j)];
+    distributed::for_each_entry(count, k, [&](std::int64_t i, std::int64_t j, std::size_t place) {
+      whole(from + i, j) = from_here ? local(i, j) : rows[place];
+    });
   }
 }
 
