@@ -229,10 +229,11 @@ TEST(MultigridAutomatic, AsksOnceWhetherTheGraphIsNarrow) {
         Row{structure, 1, 11, 2}, Row{wide, 8, 13, 0}, Row{wide, 8, 20, 14},  // of eight, 28
         Row{structure, 8, 41, 0}, Row{structure, 8, 42, 2}}) {
     int asked = 0;
-    ChangeOver course(SolveKind::system, by_polynomial, 10'000, columns, 1e-8, true, [&, shape] {
-      ++asked;
-      return shape;
-    });
+    ChangeOver course(SolveKind::system, by_polynomial, 10'000, columns, 1e-8, true,
+                      [&, shape = shape] {
+                        ++asked;
+                        return shape;
+                      });
     EXPECT_EQ(when_due(course, digit, columns), due) << columns << " columns, " << digit;
     EXPECT_LE(asked, 1);
   }

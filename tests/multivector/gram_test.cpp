@@ -134,7 +134,7 @@ TYPED_TEST(Gram, OfTwoPairsOfBlocksMatchesTheReferences) {
       auto const X = make_block(this->exec, storage, x), Y = make_block(this->exec, storage, y),
                  Z = make_block(this->exec, storage, z);
       using blockspan::blocks::block_ref;
-      auto const pair = [&](auto const& first, auto const& second, int columns) {
+      auto const pair = [&, k = k](auto const& first, auto const& second, int columns) {
         HostBlock<Scalar> const nan(k, columns, not_a_number<Scalar>());
         auto const G = small_matrix<Kokkos::LayoutLeft, Space>(nan);
         auto const H = small_matrix<Kokkos::LayoutLeft, Space>(nan);
@@ -221,7 +221,7 @@ TYPED_TEST(Gram, KeepsItsBitsOnFewerThreadsAndElsewhereInMemory) {
                                 std::tuple{4001, 48, 17}, std::tuple{3001, 61, 61}}) {
     auto const x = random_block<Scalar>(n, k, 1), y = random_block<Scalar>(n, m, 2);
     for (Storage const storage : {Storage::right, Storage::padded_right, Storage::left}) {
-      auto const run = [&](auto const& on, bool same) {
+      auto const run = [&, k = k, m = m](auto const& on, bool same) {
         auto const X = make_block(on, storage, x), Y = make_block(on, storage, y);
         SmallMatrix<Scalar> const G("Blockspan::test", k, same ? k : m);
         if (same)

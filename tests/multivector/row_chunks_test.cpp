@@ -184,7 +184,7 @@ TYPED_TEST(RowSums, KeepTheirBitsOnFewerThreads) {
   auto const half = halves(this->exec)[0];
   for (auto const& [n, k] : {std::pair{5003, 9}, {90001, 3}}) {
     auto const X = make_block(this->exec, Storage::right, random_block<Scalar>(n, k, 1));
-    auto const run = [&](auto const& on) {
+    auto const run = [&, k = k](auto const& on) {
       Kokkos::View<Scalar*, Kokkos::HostSpace> const dots("Blockspan::test", k);
       column_dots(on, X.view, X.view, dots);
       return std::vector<Scalar>(dots.data(), dots.data() + k);

@@ -55,7 +55,9 @@ TYPED_TEST(Chebyshev, IsTheClosedFormOnADiagonal) {
       Reference<Scalar> wanted(n, 5);
       for (std::int64_t i = 0; i < n; ++i)
         for (std::int64_t j = 0; j < 5; ++j) {
-          auto const q = [&](long double t) { return chebyshev_inverse(m, lower, upper, t); };
+          auto const q = [&, lower = lower, upper = upper](long double t) {
+            return chebyshev_inverse(m, lower, upper, t);
+          };
           Real const t = static_cast<Real>(eigenvalues[static_cast<std::size_t>(i)]);
           wanted.value(i, j) = q(t) * extended(x(i, j));
           wanted.bound(i, j) =

@@ -109,7 +109,8 @@ TEST(Devices, ChangeWhatTheirFactsChange) {
                   {"64 rows 16x1x2 vectors deep", shared, shared},
                   "tiles are fetched by bulk copies into 200 KB of scratch: Hopper's"},
        }) {
-    auto const words = [&](DeviceFacts const& device) {
+    auto const words = [&, matrix = matrix, columns = columns,
+                        algorithm = algorithm](DeviceFacts const& device) {
       return in_words(
           decide(plan(matrix, columns, f64, device, algorithm), blocks(columns, f64), device));
     };
@@ -175,7 +176,7 @@ TEST(Devices, HaveSensibleLaunchesWhateverTheirYear) {
             EXPECT_TRUE(device.bulk_copies || launch.kernel() != SpmmKernelId::shared_tiles);
           }
           EXPECT_EQ(covered, columns);
-          auto const expected = [&](DeviceFacts const& on) {
+          auto const expected = [&, matrix = matrix](DeviceFacts const& on) {
             return plan(matrix, columns, scalar, on).choice.predictions.front().microseconds;
           };
           EXPECT_LE(expected(b200), 1.05 * expected(h200));  // its clock is slower

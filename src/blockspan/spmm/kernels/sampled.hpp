@@ -278,7 +278,9 @@ struct SampledKernel {
 template <class Exec, class Scalar, class Storage, class Offset, class Ordinal>
 void sample(Exec const& exec, PatternRef<Offset, Ordinal> const& A,
             SampledProduct<Scalar, Storage> const& product) {
-  auto const& [conjugated, alpha, X, Y, beta, values] = product;
+  auto const& X = product.X;  // Clang 16 captures no structured binding where OpenMP is on
+  auto const& Y = product.Y;
+  auto const& values = product.values;
   auto const shapes = [&](auto const& sentence) {
     fail("blockspan::sddmm", sentence, " (A: ", A.rows, " x ", A.columns, ", ", A.entries,
          " entries; X: ", X.rows, " x ", X.columns, "; Y: ", Y.rows, " x ", Y.columns,
@@ -290,16 +292,17 @@ void sample(Exec const& exec, PatternRef<Offset, Ordinal> const& A,
   if (values.columns != A.entries) shapes("values must be as many as A has entries");
   if (may_overlap<Storage>(X, values) || may_overlap<Storage>(Y, values))
     shapes("values must not overlap X or Y");
-  SampledKernel<Exec, Scalar, Storage, Offset, Ordinal> kernel{A,
-                                                               X,
-                                                               Y,
-                                                               values,
-                                                               alpha,
-                                                               beta,
-                                                               beta == Scalar(0),
-                                                               conjugated == Conjugated::first,
-                                                               conjugated == Conjugated::second};
-  if (alpha == Scalar(0)) kernel.X.columns = kernel.Y.columns = 0;
+  SampledKernel<Exec, Scalar, Storage, Offset, Ordinal> kernel{
+      A,
+      X,
+      Y,
+      values,
+      product.alpha,
+      product.beta,
+      product.beta == Scalar(0),
+      product.conjugated == Conjugated::first,
+      product.conjugated == Conjugated::second};
+  if (product.alpha == Scalar(0)) kernel.X.columns = kernel.Y.columns = 0;
   if (A.rows > 0) kernel.launch(exec);
 }
 

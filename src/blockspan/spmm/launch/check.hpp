@@ -48,12 +48,13 @@ void check_blocks(std::string_view where, PatternRef<void, Ordinal> const& A) {
 template <class Scalar, class Storage, class Ordinal>
 void check_product(std::string_view where, PatternRef<void, Ordinal> const& A,
                    Product<Scalar, Storage> const& product) {
-  auto const& [op, alpha, X, beta, Y] = product;
+  auto const& X = product.X;  // Clang 16 captures no structured binding where OpenMP is on
+  auto const& Y = product.Y;
   check_blocks(where, A);
-  std::int64_t const rows = transposes(op) ? A.vector_columns() : A.vector_rows();
-  std::int64_t const columns = transposes(op) ? A.vector_rows() : A.vector_columns();
+  std::int64_t const rows = transposes(product.op) ? A.vector_columns() : A.vector_rows();
+  std::int64_t const columns = transposes(product.op) ? A.vector_rows() : A.vector_columns();
   auto const shapes = [&](auto const& sentence) {
-    fail(where, sentence, " (op(A): ", rows, " x ", columns, ", op ", to_string(op),
+    fail(where, sentence, " (op(A): ", rows, " x ", columns, ", op ", to_string(product.op),
          "; X: ", X.rows, " x ", X.columns, "; Y: ", Y.rows, " x ", Y.columns, ")");
   };
   if (X.rows != columns) shapes("X must have as many rows as op(A) has columns");
