@@ -59,11 +59,13 @@ static PetscErrorCode EPSSetUp_Blockspan(EPS eps) {
   EPSCheckUnsupported(eps, EPS_FEATURE_ARBITRARY | EPS_FEATURE_REGION | EPS_FEATURE_EXTRACTION |
                                EPS_FEATURE_STOPPING | EPS_FEATURE_TWOSIDED);
   EPSCheckIgnored(eps, EPS_FEATURE_BALANCE);
-  if (eps->ncv == PETSC_DEFAULT)
+  /* not set: PETSC_DEFAULT and nev 1; from 3.22 PETSC_DETERMINE, another negative number, and nev 0 */
+  if (eps->nev < 1) eps->nev = 1;
+  if (eps->ncv < 0)
     eps->ncv = PetscMin(eps->n, (eps->nev + PetscMax(4, eps->nev / 4) + 3) / 4 * 4);
   PetscCheck(eps->ncv >= eps->nev, comm, PETSC_ERR_USER_INPUT, "ncv is less than nev");
-  if (eps->mpd == PETSC_DEFAULT) eps->mpd = eps->ncv;
-  if (eps->max_it == PETSC_DEFAULT) eps->max_it = 10000;
+  if (eps->mpd < 0) eps->mpd = eps->ncv;
+  if (eps->max_it < 0) eps->max_it = 10000;
   PetscCall(EPSAllocateSolution(eps, 0));
   PetscCall(EPS_SetInnerProduct(eps));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -119,7 +121,7 @@ static PetscErrorCode Options(EPS eps, Mat A, blockspan_lobpcg_options *o) {
   /* the dense path calls no monitor, and does not know how strong a preconditioner is */
   o->path = eps->n > 1000 ? BLOCKSPAN_PATH_ITERATIVE : BLOCKSPAN_PATH_AUTOMATIC;
   if (d->path >= 0) o->path = (int32_t)d->path;
-  o->tolerance = eps->tol == (PetscReal)PETSC_DEFAULT ? SLEPC_DEFAULT_TOL : eps->tol;
+  o->tolerance = eps->tol < 0 ? SLEPC_DEFAULT_TOL : eps->tol;
   o->max_iterations = (int32_t)eps->max_it;
   o->guess_columns = (int32_t)PetscMin(eps->nini, eps->ncv);
   o->widest_block = (int32_t)eps->ncv;

@@ -1,4 +1,6 @@
 /* Matrices of PETSc as operators of Blockspan, without copies where they are AIJ. */
+/* of PetscContainerSetUserDestroy, whose successor takes another function from 3.23 and one more from 3.25 on */
+#define PETSC_SILENCE_DEPRECATION_WARNINGS_3_23_0
 #include <petsc/private/matimpl.h>
 
 #include "plugin.h"

@@ -3,8 +3,15 @@
 #include <petscksp.h>
 #include <string.h>
 
+/* Where scalars are complex, D^H A D with unknowns turned by 0.1 a column of the grid: it is not symmetric
+   then, but Hermitian, with the eigenvalues of A. */
 static PetscErrorCode Laplacian(PetscInt side, Mat *A) {
   PetscInt first, last;
+#if defined(PETSC_USE_COMPLEX)
+  PetscScalar const turn = PetscCMPLX(PetscCosReal(0.1), PetscSinReal(0.1));
+#else
+  PetscScalar const turn = 1;
+#endif
 
   PetscFunctionBegin;
   PetscCall(MatCreate(PETSC_COMM_WORLD, A));
@@ -15,8 +22,8 @@ static PetscErrorCode Laplacian(PetscInt side, Mat *A) {
   for (PetscInt i = first; i < last; ++i) {
     PetscInt const x = i % side, y = i / side;
     PetscCall(MatSetValue(*A, i, i, 4, INSERT_VALUES));
-    if (x > 0) PetscCall(MatSetValue(*A, i, i - 1, -1, INSERT_VALUES));
-    if (x + 1 < side) PetscCall(MatSetValue(*A, i, i + 1, -1, INSERT_VALUES));
+    if (x > 0) PetscCall(MatSetValue(*A, i, i - 1, -PetscConj(turn), INSERT_VALUES));
+    if (x + 1 < side) PetscCall(MatSetValue(*A, i, i + 1, -turn, INSERT_VALUES));
     if (y > 0) PetscCall(MatSetValue(*A, i, i - side, -1, INSERT_VALUES));
     if (y + 1 < side) PetscCall(MatSetValue(*A, i, i + side, -1, INSERT_VALUES));
   }
