@@ -28,10 +28,13 @@ inline void note_allocation(Kokkos_Profiling_SpaceHandle, char const* label, voi
                             std::uint64_t bytes) {
   if (bytes > 0) seen.allocations.emplace_back(label);
 }
-/// Kokkos itself fences around kernels as soon as a tool listens.
+/// Kokkos itself fences around kernels as soon as a tool listens; its Threads backend does before
+/// any kernel.
 inline void note_fence(char const* label, std::uint32_t, std::uint64_t*) {
-  if (std::string(label).find("Kokkos Profile Tool Fence") == std::string::npos)
-    seen.fences.emplace_back(label);
+  std::string const text(label);
+  if (text.find("Kokkos Profile Tool Fence") == std::string::npos &&
+      text.find("Kokkos::ThreadsInternal::fence") == std::string::npos)
+    seen.fences.emplace_back(text);
 }
 }  // namespace detail
 
