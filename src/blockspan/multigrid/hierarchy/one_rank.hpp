@@ -26,6 +26,9 @@ class OrderedMatrix {
   CrsMatrix<Scalar, Exec> of(Exec const& exec, Arena<Exec>& arena,
                              CrsMatrix<Scalar, Exec> const& A);
 
+  /// Whether the first one was.
+  bool in_order() const { return in_order_; }
+
  private:
   bool first_ = true, in_order_ = true;
   Pattern<Exec> ordered_, identity_;
@@ -107,7 +110,7 @@ class OneRank {
   static bool fits_inverse(Levels const& all, std::int64_t rows);
   bool invert_on_host(Exec const& exec, Levels& all);
 
-  std::uint64_t fingerprint_ = 0;
+  std::uint64_t fingerprint_ = 0;  ///< of the matrix given, where its columns are not in order
   OrderedMatrix<Scalar, Exec> ordered_;
   Matrix inverse_;  ///< of the last level, dense; no rows where report.exact_last is false
   bool inverse_given_up_ = false;  ///< the last level is singular, and large

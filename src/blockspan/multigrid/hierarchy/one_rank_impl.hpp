@@ -45,17 +45,21 @@ CrsMatrix<Scalar, Exec> OrderedMatrix<Scalar, Exec>::of(Exec const& exec, Arena<
 template <class Scalar, class Exec>
 void OneRank<Scalar, Exec>::require_pattern(Exec const& exec, Levels const& all,
                                             Matrix const& A) const {
-  require(A.numRows() == all.levels[0].A.numRows() &&
-              summarize(exec, pattern_ref<Exec>(A)).fingerprint == fingerprint_,
-          "blockspan::Multigrid::refresh", "the matrix has another pattern");
+  auto const& first = all.levels[0];
+  require(
+      A.numRows() == first.A.numRows() &&
+          (ordered_.in_order() ? first.op->plan().verify(exec, A)
+                               : summarize(exec, pattern_ref<Exec>(A)).fingerprint == fingerprint_),
+      "blockspan::Multigrid::refresh", "the matrix has another pattern");
 }
 
 template <class Scalar, class Exec>
 void OneRank<Scalar, Exec>::take(Exec const& exec, Setup& setup, Levels& all, Matrix const& A) {
   auto& first = all.levels[0];
   auto const before = first.A;
-  if (!first.op) fingerprint_ = summarize(exec, pattern_ref<Exec>(A)).fingerprint;
   first.A = ordered_.of(exec, setup.arena, A);
+  if (!first.op && !ordered_.in_order())
+    fingerprint_ = summarize(exec, pattern_ref<Exec>(A)).fingerprint;
   if (first.op && first.A.values.data() == before.values.data() &&
       first.A.graph.entries.data() == before.graph.entries.data())
     return;
@@ -201,11 +205,11 @@ bool OneRank<Scalar, Exec>::invert_on_host(Exec const& exec, Levels& all) {
     reject(all.report, MultigridStatus::indefinite, message.str());
     return true;
   }
-  // Hermitian: its columns are its rows, conjugated
+  // Hermitian: its rows are its columns, conjugated, which lie together
   auto const rows =
       allocate<Kokkos::View<Scalar*, Kokkos::HostSpace>>(cpu, "Blockspan::multigrid", n * n);
   for (std::int64_t i = 0; i < n; ++i)
-    for (std::int64_t j = 0; j < n; ++j) rows(i * n + j) = result.inverse(i, j);
+    for (std::int64_t j = 0; j < n; ++j) rows(i * n + j) = conjugate(result.inverse(j, i));
   Kokkos::deep_copy(exec, inverse_.values, rows);
   exec.fence("Blockspan::multigrid_inverse");
   return true;

@@ -12,7 +12,7 @@ namespace blockspan::products {
 
 /// A reduction over the rows and then the entries. One, because waiting for its result takes longer
 /// than the work on a small matrix; not the entries row by row, because rows may be of any length.
-template <class Ordinal>
+template <class Exec, class Ordinal>
 struct Summarize {
   struct value_type {
     std::int64_t shortest, longest, empty, entries, group_work, diagonal_groups;
@@ -21,10 +21,10 @@ struct Summarize {
   };
   static constexpr std::int64_t group_size = RowStatistics::group_size;
   PatternRef<int, Ordinal> A;
-  std::int64_t strides;  ///< items of entries, each of which reads every strides-th entry
+  std::int64_t strides;  ///< items of entries; on devices each reads every strides-th entry
 
-  /// Entries of an item: their loads are in flight together.
-  static constexpr int entries_of_item = 8;
+  /// Devices: their loads are in flight together. Hosts: many, in order, for vectors of them.
+  static constexpr int entries_of_item = runs_on_host_v<Exec> ? 1024 : 8;
   static std::int64_t items_of(std::int64_t entries) {
     return ceil_div(entries, std::int64_t{entries_of_item});
   }
@@ -33,9 +33,26 @@ struct Summarize {
     if (item < A.rows) return add_row(item, sum);
     auto const begin = static_cast<std::int64_t>(A.row_offsets[0]);
     auto const end = static_cast<std::int64_t>(A.row_offsets[A.rows]);
-    BLOCKSPAN_UNROLL
-    for (int i = 0; i < entries_of_item; ++i)
-      add_entry(item - A.rows + i * strides, begin, end, sum);
+    if constexpr (runs_on_host_v<Exec>) {
+      add_entries(begin + entries_of_item * (item - A.rows), begin, end, sum);
+    } else {
+      BLOCKSPAN_UNROLL
+      for (int i = 0; i < entries_of_item; ++i)
+        add_entry(item - A.rows + i * strides, begin, end, sum);
+    }
+  }
+
+  /// Those of an item from `first` on.
+  KOKKOS_FUNCTION void add_entries(std::int64_t first, std::int64_t begin, std::int64_t end,
+                                   value_type& sum) const {
+    std::int64_t const last = first + entries_of_item < end ? first + entries_of_item : end;
+    std::uint64_t hashes = 0;
+    std::int64_t descents = 0;
+    for (std::int64_t k = first; k < last; ++k) hashes += hash(k, 1, A.column_indices[k]);
+    for (std::int64_t k = first > begin ? first : begin + 1; k < last; ++k)
+      descents += A.column_indices[k] < A.column_indices[k - 1] ? 1 : 0;
+    sum.hash += hashes;
+    sum.descents += descents;
   }
 
   KOKKOS_FUNCTION void add_row(std::int64_t row, value_type& sum) const {
@@ -113,7 +130,7 @@ struct Summarize {
 
 template <class Exec, class Ordinal>
 PatternSummary summarize(Exec const& exec, PatternRef<int, Ordinal> const& A) {
-  using Sum = Summarize<Ordinal>;
+  using Sum = Summarize<Exec, Ordinal>;
   PatternSummary result{.rows = {.columns = A.columns}};
   result.fingerprint = Sum::hash(A.rows, 2, Sum::hash(A.columns, 2, A.block));
   if (A.rows == 0) return result;
