@@ -106,8 +106,9 @@ TYPED_TEST(MultigridPulses, AreTheSquareOfAStepAtThePlacesOfTheMatrix) {
   Kokkos::deep_copy(near_null, b);
   auto const graph = blockspan::levels::pulse_graph<TypeParam, double>(
       exec, arena, blockspan::sparse::matrix_ref<TypeParam>(A), weights.data(), upper, near_null);
-  auto const strength =
-      dense_of(blockspan::levels::matrix_of<double, TypeParam>(graph.edges, graph.weights));
+  auto const strength = dense_of(
+      blockspan::CrsMatrix<double, TypeParam>("pulses", A.numRows(), A.numCols(), A.nnz(),
+                                              graph.weights, A.graph.row_map, A.graph.entries));
   int strong = 0;
   for (std::int64_t i = 0; i < n; ++i)
     for (std::int64_t j = 0; j < n; ++j) {

@@ -98,10 +98,17 @@ struct Coarsening {
   void refresh(Exec const& exec, SetupRun<Scalar, Exec>& setup, Spectrum const& spectrum);
 
  private:
-  void form_patterns(Exec const& exec, SetupRun<Scalar, Exec>& setup);
+  /// Hosts find the entries of A P and C and add up their values in one pass.
+  static constexpr bool values_with_patterns = runs_on_host_v<Exec>;
+
+  bool form(Exec const& exec, SetupRun<Scalar, Exec>& setup, Spectrum const& spectrum);
+  void allocate_prolongator(Exec const& exec, SetupRun<Scalar, Exec>& setup);
+  bool form_products(Exec const& exec, SetupRun<Scalar, Exec>& setup, Spectrum const& spectrum,
+                     std::int64_t most);
   void form_prolongator(Exec const& exec, SetupRun<Scalar, Exec>& setup, Spectrum const& spectrum);
   void smooth(Exec const& exec, SetupRun<Scalar, Exec>& setup);
   void form_values(Exec const& exec, SetupRun<Scalar, Exec>& setup);
+  void take_mean(Exec const& exec, Array<Scalar, Exec> const& of_RAP);
 };
 
 }  // namespace blockspan::levels

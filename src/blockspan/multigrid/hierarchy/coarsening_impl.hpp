@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cmath>
+#include <cstdint>
+#include <limits>
 
 #include <Kokkos_Timer.hpp>
 
@@ -38,8 +40,7 @@ void Coarsening<Scalar, Exec>::use_given(Exec const& exec, SetupRun<Scalar, Exec
   require(is_in_order(exec, T.pattern.ref()), where, "the prolongator of level ", number,
           " has rows whose columns do not ascend");
   report.smoothed = false;
-  form_patterns(exec, setup);
-  refresh(exec, setup, spectrum);
+  form(exec, setup, spectrum);
   report.nodes = A.numRows();
   report.aggregates = given.numCols();
   report.prolongator_nonzeros = prolongator.entries();
@@ -83,13 +84,11 @@ bool Coarsening<Scalar, Exec>::coarsen(Exec const& exec, SetupRun<Scalar, Exec>&
     };
     leave_out(pulses ? 0 : tolerated_weak_entries);
     for (;;) {
-      form_patterns(exec, setup);
-      if (!report.smoothed && filtered.tolerant) {
+      if (!form(exec, setup, spectrum)) {
         report.smoothed = true;
         leave_out(0);
-        form_patterns(exec, setup);
+        form(exec, setup, spectrum);
       }
-      refresh(exec, setup, spectrum);
       auto const spent = drop_null_columns<Exec, Scalar>(
           exec, setup.arena, ref(), {prolongator.ref(), P.data()},
           {restrictor.pattern.ref(), R.data()}, {coarse.ref(), C.data()}, T.origin,
@@ -111,26 +110,17 @@ void Coarsening<Scalar, Exec>::refresh(Exec const& exec, SetupRun<Scalar, Exec>&
   form_values(exec, setup);
 }
 
+/// Patterns and values; false: the entries that are no strong neighbours make C too dense.
 template <class Scalar, class Exec>
-void Coarsening<Scalar, Exec>::form_patterns(Exec const& exec, SetupRun<Scalar, Exec>& setup) {
+bool Coarsening<Scalar, Exec>::form(Exec const& exec, SetupRun<Scalar, Exec>& setup,
+                                    Spectrum const& spectrum) {
   // T and R that are made here have the same columns in all rows of a node, and products those of
   // their left factor
   bool const made = setup.options.prolongators.empty();
-  auto const groups = nodes.groups(), aggregates = T.nodes.groups();
+  auto const groups = nodes.groups();
+  constexpr auto any = std::numeric_limits<std::int64_t>::max();
   if (!made) supernodes = find_supernodes(exec, pattern(), groups);
   tentative_supernodes = made ? groups : find_supernodes(exec, T.pattern.ref(), groups);
-  auto const form = [&](Pattern<Exec> const& of_P, Supernodes const& supernodes_P) {
-    prolongator = of_P;
-    prolongator_supernodes = supernodes_P;
-    restrictor = transposed(exec, setup.arena, prolongator);
-    auto const of_R = restrictor.pattern.ref();
-    coarse_supernodes = made ? aggregates : find_supernodes(exec, of_R, aggregates);
-    product = multiply_patterns(exec, setup.arena, pattern(), prolongator.ref(), supernodes,
-                                supernodes_P);
-    InterruptionCheck::step();
-    coarse =
-        multiply_patterns(exec, setup.arena, of_R, product.ref(), coarse_supernodes, supernodes);
-  };
   auto& smoothed = report.smoothed;
   if (smoothed) {
     auto const of_S = filtered.pattern.ref();
@@ -139,17 +129,72 @@ void Coarsening<Scalar, Exec>::form_patterns(Exec const& exec, SetupRun<Scalar, 
     auto const once = multiply_patterns(exec, setup.arena, of_S, T.pattern.ref(),
                                         filtered_supernodes, tentative_supernodes);
     if (twice) smoothed_once = once;
-    form(twice ? multiply_patterns(exec, setup.arena, of_S, once.ref(), filtered_supernodes,
-                                   filtered_supernodes)
-               : once,
-         filtered_supernodes);
-    smoothed = coarse.entries() <= static_cast<std::int64_t>(A.nnz());
+    prolongator = twice ? multiply_patterns(exec, setup.arena, of_S, once.ref(),
+                                            filtered_supernodes, filtered_supernodes)
+                        : once;
+    prolongator_supernodes = filtered_supernodes;
+    smoothed = form_products(exec, setup, spectrum, static_cast<std::int64_t>(A.nnz()));
   }
-  if (!smoothed) form(T.pattern, tentative_supernodes);
-  P = smoothed ? kept_array<Scalar>(exec, setup.arena, prolongator.entries()) : T.values;
+  if (!smoothed && filtered.tolerant) return false;
+  if (!smoothed) {
+    prolongator = T.pattern;
+    prolongator_supernodes = tentative_supernodes;
+    form_products(exec, setup, spectrum, any);
+  }
+  if constexpr (!values_with_patterns) {
+    allocate_prolongator(exec, setup);
+    C = kept_array<Scalar>(exec, setup.arena, coarse.entries());
+    setup.charge(exec, &MultigridSeconds::patterns);
+    refresh(exec, setup, spectrum);
+  }
+  return true;
+}
+
+/// P := T or room for its values, and that of R.
+template <class Scalar, class Exec>
+void Coarsening<Scalar, Exec>::allocate_prolongator(Exec const& exec,
+                                                    SetupRun<Scalar, Exec>& setup) {
+  P = report.smoothed ? kept_array<Scalar>(exec, setup.arena, prolongator.entries()) : T.values;
   R = kept_array<Scalar>(exec, setup.arena, prolongator.entries());
-  C = kept_array<Scalar>(exec, setup.arena, coarse.entries());
-  setup.charge(exec, &MultigridSeconds::patterns);
+}
+
+/// R, A P and C for the pattern of P; false: C would have more than `most` entries.
+template <class Scalar, class Exec>
+bool Coarsening<Scalar, Exec>::form_products(Exec const& exec, SetupRun<Scalar, Exec>& setup,
+                                             Spectrum const& spectrum, std::int64_t most) {
+  auto const aggregates = T.nodes.groups();
+  bool const made = setup.options.prolongators.empty();
+  restrictor = transposed(exec, setup.arena, prolongator);
+  auto const of_R = restrictor.pattern.ref();
+  coarse_supernodes = made ? aggregates : find_supernodes(exec, of_R, aggregates);
+  if constexpr (!values_with_patterns) {
+    product = multiply_patterns(exec, setup.arena, pattern(), prolongator.ref(), supernodes,
+                                prolongator_supernodes);
+    InterruptionCheck::step();
+    coarse =
+        multiply_patterns(exec, setup.arena, of_R, product.ref(), coarse_supernodes, supernodes);
+    return coarse.entries() <= most;
+  } else {
+    constexpr auto any = std::numeric_limits<std::int64_t>::max();
+    allocate_prolongator(exec, setup);
+    setup.charge(exec, &MultigridSeconds::patterns);
+    form_prolongator(exec, setup, spectrum);
+    auto const AP =
+        multiply_on_host<Exec, Scalar>(exec, setup.arena, ref(), {prolongator.ref(), P.data()},
+                                       supernodes, prolongator_supernodes, true, any);
+    InterruptionCheck::step();
+    auto const RAP = multiply_on_host<Exec, Scalar>(exec, setup.arena, {of_R, R.data()},
+                                                    {AP->pattern.ref(), AP->values.data()},
+                                                    coarse_supernodes, supernodes, true, most);
+    if (RAP) {
+      product = AP->pattern;
+      coarse = RAP->pattern;
+      C = kept_array<Scalar>(exec, setup.arena, coarse.entries());
+      take_mean(exec, RAP->values);
+    }
+    setup.charge(exec, &MultigridSeconds::values);
+    return RAP.has_value();
+  }
 }
 
 /// P and R.
@@ -158,7 +203,8 @@ void Coarsening<Scalar, Exec>::form_prolongator(Exec const& exec, SetupRun<Scala
                                                 Spectrum const& spectrum) {
   if (report.smoothed) {
     auto const of_S = filtered.pattern.ref();
-    if (S.extent(0) == 0) S = kept_array<Scalar>(exec, setup.arena, of_S.entries);
+    if (static_cast<std::int64_t>(S.extent(0)) != of_S.entries)
+      S = kept_array<Scalar>(exec, setup.arena, of_S.entries);
     gather(exec, filtered.source, A.values.data(), S);
     auto upper = spectrum.upper;
     auto weights = spectrum.factors;
@@ -216,11 +262,17 @@ void Coarsening<Scalar, Exec>::form_values(Exec const& exec, SetupRun<Scalar, Ex
   multiply_values<Exec, Scalar>(exec, setup.arena, {restrictor.pattern.ref(), R.data()},
                                 {product.ref(), of_AP.data()}, coarse, of_RAP, coarse_supernodes,
                                 supernodes);
+  take_mean(exec, of_RAP);
+  setup.charge(exec, &MultigridSeconds::values);
+}
+
+/// C := the mean of R A P and its adjoint, which differ by rounding.
+template <class Scalar, class Exec>
+void Coarsening<Scalar, Exec>::take_mean(Exec const& exec, Array<Scalar, Exec> const& of_RAP) {
   auto const pattern = coarse.ref();
   each_by_lanes(exec, "Blockspan::multigrid_hermitian", pattern.rows,
                 lanes_for(pattern.entries, pattern.rows),
                 HermitianRows<Scalar>{pattern, of_RAP.data(), C.data()});
-  setup.charge(exec, &MultigridSeconds::values);
 }
 
 }  // namespace blockspan::levels

@@ -77,6 +77,11 @@ struct Supernodes {
   }
 };
 
+/// The groups, or every row by itself.
+inline Supernodes groups_of_rows(Supernodes const& groups, std::int64_t rows) {
+  return groups.begin == nullptr ? Supernodes{nullptr, rows, 1} : groups;
+}
+
 /// Where rows begin, and their columns: what a matrix is without its values.
 template <class Exec>
 struct Pattern {

@@ -24,11 +24,38 @@ struct StrongEntries {
   int const* node;
   bool all = false;  ///< weak ones too
 
-  KOKKOS_FUNCTION bool stays(std::int64_t i, int k) const {
-    int const from = node[i], to = node[A.column_indices[k]];
-    return all || from == to ||
-           place_of(strong.column_indices, strong.row_offsets[from], strong.row_offsets[from + 1],
-                    to) >= 0;
+  /// Of row i, looked at in any order ...
+  struct Search {
+    StrongEntries const& entries;
+    int from, first, last;
+
+    KOKKOS_FUNCTION bool operator()(int k) const {
+      int const to = entries.node[entries.A.column_indices[k]];
+      return entries.all || from == to ||
+             place_of(entries.strong.column_indices, first, last, to) >= 0;
+    }
+  };
+  /// ... or one after the other.
+  struct Walk {
+    StrongEntries const& entries;
+    int from, last;
+    mutable int at;
+
+    KOKKOS_FUNCTION bool operator()(int k) const {
+      int const to = entries.node[entries.A.column_indices[k]];
+      if (entries.all || from == to) return true;
+      int const* const columns = entries.strong.column_indices;
+      while (at < last && columns[at] < to) ++at;
+      return at < last && columns[at] == to;
+    }
+  };
+
+  KOKKOS_FUNCTION Walk stay(OneLane const& /*lanes*/, std::int64_t i) const {
+    return {*this, node[i], strong.row_offsets[node[i] + 1], strong.row_offsets[node[i]]};
+  }
+  template <class Team>
+  KOKKOS_FUNCTION Search stay(ManyLanes<Team> const& /*lanes*/, std::int64_t i) const {
+    return {*this, node[i], strong.row_offsets[node[i]], strong.row_offsets[node[i] + 1]};
   }
 };
 
@@ -40,8 +67,9 @@ struct CountStrong {
   template <class Lanes>
   KOKKOS_FUNCTION void operator()(Lanes const& lanes, std::int64_t i) const {
     int const first = entries.A.row_offsets[i], count = entries.A.row_offsets[i + 1] - first;
+    auto const stays = entries.stay(lanes, i);
     int const stay =
-        lanes.template sum<int>(count, [&](int p) { return entries.stays(i, first + p) ? 1 : 0; });
+        lanes.template sum<int>(count, [&](int p) { return stays(first + p) ? 1 : 0; });
     int const diagonal = lanes.template sum<int>(
         count, [&](int p) { return entries.A.column_indices[first + p] == i ? 1 : 0; });
     lanes.each(1, [&](int) { counts[i] = 2 * stay + (diagonal > 0 ? 0 : 1); });
@@ -60,15 +88,18 @@ struct ListStrong {
     int const first = entries.A.row_offsets[i], count = entries.A.row_offsets[i + 1] - first;
     int const diagonal =
         lanes.template sum<int>(count, [&](int p) { return columns[first + p] == i ? 1 : 0; });
-    auto const stays = [&](int p) { return entries.stays(i, first + p); };
-    lanes.number(count, stays, [&](int p, int number) {
-      int const place = offsets[i] + number + (diagonal == 0 && columns[first + p] > i ? 1 : 0);
-      indices[place] = columns[first + p];
-      source[place] = first + p;
-    });
+    auto const stays = entries.stay(lanes, i);
+    lanes.number(
+        count, [&](int p) { return stays(first + p); },
+        [&](int p, int number) {
+          int const place = offsets[i] + number + (diagonal == 0 && columns[first + p] > i ? 1 : 0);
+          indices[place] = columns[first + p];
+          source[place] = first + p;
+        });
     if (diagonal > 0) return;
+    auto const stays_before = entries.stay(lanes, i);
     int const before = lanes.template sum<int>(
-        count, [&](int p) { return columns[first + p] < i && stays(p) ? 1 : 0; });
+        count, [&](int p) { return columns[first + p] < i && stays_before(first + p) ? 1 : 0; });
     lanes.each(1, [&](int) {
       indices[offsets[i] + before] = static_cast<int>(i);
       source[offsets[i] + before] = -1;

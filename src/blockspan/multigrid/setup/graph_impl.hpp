@@ -54,17 +54,28 @@ class IndependentSet {
   States state;
 
   IndependentSet(Exec const& exec, Arena<Exec>& arena, Pattern<Exec> const& edges)
-      : exec_(exec), edges_(edges) {
+      : exec_(exec), edges_(edges), workers_(exec, edges.rows, 0) {
     auto const states = scratch_arrays<NodeState, 2>(exec, arena, edges.rows);
     state = states[0];
     nearer_ = states[1];
+    if constexpr (runs_on_host_v<Exec>) {
+      auto const lists = scratch_arrays<int, 2>(exec, arena, edges.rows);
+      open_ = {lists[0], scratch_array<int>(exec, arena, workers_.count)};
+      unsure_ = {lists[1], scratch_array<int>(exec, arena, workers_.count)};
+    }
   }
 
   /// Among the nodes where in_play is not zero, by paths through these. Returns the rounds.
   int find(Integers<Exec> const& in_play) {
     start(in_play);
-    for (int round = 0;; ++round)
-      if (play(round) == 0) return round + 1;
+    for (int round = 0;; ++round) {
+      std::int64_t undecided = 0;
+      if constexpr (runs_on_host_v<Exec>)
+        undecided = play_listed(round);
+      else
+        undecided = play(round);
+      if (undecided == 0) return round + 1;
+    }
   }
 
   void start(Integers<Exec> const& in_play) {
@@ -72,6 +83,15 @@ class IndependentSet {
     each(
         exec_, "Blockspan::multigrid_mis_start", edges_.rows,
         KOKKOS_LAMBDA(std::int64_t i) { t(i) = nearer(i) = in_play(i) ? state_open : state_out; });
+    if constexpr (runs_on_host_v<Exec>)
+      for (auto const& list : {open_, unsure_})
+        each(exec_, "Blockspan::multigrid_mis_start", workers_.count, [=, this](std::int64_t w) {
+          auto const range = workers_.rows_of(w);
+          int count = 0;
+          for (std::int64_t i = range.first; i < range.last; ++i)
+            if (in_play(i)) list.nodes(range.first + count++) = static_cast<int>(i);
+          list.counts(w) = count;
+        });
   }
 
   /// One round; returns how many nodes are undecided.
@@ -94,6 +114,33 @@ class IndependentSet {
           else
             ++undecided;
         });
+  }
+
+  /// The same on hosts: each worker goes along lists of what is not settled among its nodes, and an
+  /// open node's state is its priority in the round.
+  std::int64_t play_listed(int round) {
+    auto const t = state, nearer = nearer_;
+    auto const G = edges_.ref();
+    for_listed(open_, [=](int i) {
+      t(i) = priority(round, i);
+      return true;
+    });
+    for_listed(unsure_, [=](int i) {
+      nearer(i) = least_near(G, t, i, round);
+      return true;
+    });
+    for_listed(open_, [=](int i) {
+      if (least_near(G, nearer, i, round) == t(i)) t(i) = state_in;
+      return true;
+    });
+    for_listed(unsure_, [=](int i) {
+      nearer(i) = least_near(G, t, i, round);
+      return is_open(nearer(i));
+    });
+    return for_listed(open_, [=](int i) {
+      if (is_open(t(i)) && least_near(G, nearer, i, round) == state_in) t(i) = state_out;
+      return is_open(t(i));
+    });
   }
 
   /// nearer_ := the least state of a node and its neighbours; the least of these is that within
@@ -123,9 +170,33 @@ class IndependentSet {
   }
 
  private:
+  /// Nodes of each worker, from the first of its own places on.
+  struct Lists {
+    Integers<Exec> nodes, counts;
+  };
+
+  /// Keeps the nodes for which visit is true; returns how many.
+  template <class Visit>
+  std::int64_t for_listed(Lists const& lists, Visit const& visit) const {
+    return count_each(exec_, "Blockspan::multigrid_mis", workers_.count,
+                      [=, this](std::int64_t w, std::int64_t& sum) {
+                        int* const nodes = lists.nodes.data() + workers_.rows_of(w).first;
+                        int kept = 0;
+                        for (int k = 0; k < lists.counts(w); ++k) {
+                          int const node = nodes[k];
+                          nodes[kept] = node;
+                          kept += visit(node) ? 1 : 0;
+                        }
+                        lists.counts(w) = kept;
+                        sum += kept;
+                      });
+  }
+
   Exec exec_;
   Pattern<Exec> edges_;
+  Workers workers_;
   States nearer_;
+  Lists open_, unsure_;  ///< hosts: nodes without a decision, and with one that may be near
 };
 
 /// label(i) := the root that i is or neighbours, for nodes in play.
@@ -150,10 +221,11 @@ void choose_roots(Exec const& exec, Pattern<Exec> const& edges, Integers<Exec> c
   auto const G = edges.ref();
   each(
       exec, "Blockspan::multigrid_roots", edges.rows, KOKKOS_LAMBDA(std::int64_t i) {
+        bool const is = state(i) == state_in;
         int neighbours = 0;
-        for (int k = G.row_offsets[i]; k < G.row_offsets[i + 1]; ++k)
+        for (int k = G.row_offsets[i]; is && neighbours < least && k < G.row_offsets[i + 1]; ++k)
           if (G.column_indices[k] != i && in_play(G.column_indices[k])) ++neighbours;
-        is_root(i) = state(i) == state_in && neighbours >= least ? 1 : 0;
+        is_root(i) = is && neighbours >= least ? 1 : 0;
       });
 }
 

@@ -1,11 +1,20 @@
 #pragma once
 
+#include <algorithm>
+#include <atomic>
+#include <bit>
 #include <cstdint>
+#include <memory>
+#include <new>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include <blockspan/multigrid/setup/arrays.hpp>
 #include <blockspan/multigrid/setup/team_product.hpp>
 #include <blockspan/multigrid/setup/workers.hpp>
 #include <blockspan/support/backend.hpp>
+#include <blockspan/support/out_of_memory.hpp>
 
 namespace blockspan::levels {
 
@@ -23,23 +32,31 @@ struct ProductValues {
 
   KOKKOS_FUNCTION void operator()(std::int64_t worker) const {
     auto const range = workers.rows_of(worker);
-    int* const table = places.extent(0) > 0 ? places.data() + worker * C.columns : nullptr;
-    for (std::int64_t group = range.first; group < range.last; group += range.step)
-      rows(group, table);
+    int* const table = table_of(worker);
+    for (std::int64_t group = range.first; group < range.last; group += range.step) {
+      std::int64_t const i = supernodes_A.first(group);
+      int const first = C.row_offsets[i];
+      rows(group, table, C.column_indices + first, C.row_offsets[i + 1] - first, values + first);
+    }
   }
 
-  KOKKOS_FUNCTION void rows(std::int64_t group, int* table) const {
+  KOKKOS_FUNCTION int* table_of(std::int64_t worker) const {
+    return places.extent(0) > 0 ? places.data() + worker * C.columns : nullptr;
+  }
+
+  /// The rows of a group, one after the other in `to`; keys: their columns.
+  KOKKOS_FUNCTION void rows(std::int64_t group, int* table, int const* keys, int count,
+                            Scalar* to) const {
     std::int64_t const i = supernodes_A.first(group);
-    int const first = C.row_offsets[i], count = C.row_offsets[i + 1] - first;
-    for (int k = 0; table && k < count; ++k) table[C.column_indices[first + k]] = k;
+    for (int k = 0; table && k < count; ++k) table[keys[k]] = k;
     int const from = A.pattern.row_offsets[i], length = A.pattern.row_offsets[i + 1] - from;
     for (int r = 0; r < supernodes_A.rows(group); ++r) {
-      Scalar* const sums = values + first + r * count;  // rows follow each other
+      Scalar* const sums = to + r * count;
       Scalar const* const of_A = A.values + r * length;
       for (int k = 0; k < count; ++k) sums[k] = Scalar(0);
       for (int a = from; a < from + length;) {
         int const taken = supernodes_B.run_length(A.pattern.column_indices, a, from + length, 3);
-        Entries const entries{A.pattern.column_indices[a], first, count, table};
+        Entries const entries{A.pattern.column_indices[a], count, keys, table};
         if (taken == 3)
           add<3>(entries, of_A + a, sums);
         else if (taken == 2)
@@ -51,10 +68,42 @@ struct ProductValues {
     }
   }
 
+  /// The columns of a row by itself, as they come, and their sums; returns how many. keys, sums:
+  /// with room for one more. table: -1 everywhere, and then where a column is.
+  int add_up(std::int64_t row, int* table, int* keys, Scalar* sums) const {
+    int found = 0;
+    sums[0] = Scalar(0);
+    for (int a = A.pattern.row_offsets[row]; a < A.pattern.row_offsets[row + 1]; ++a) {
+      int const k = A.pattern.column_indices[a];
+      Scalar const factor = A.values[a];
+      for (int b = B.pattern.row_offsets[k]; b < B.pattern.row_offsets[k + 1]; ++b) {
+        int const column = B.pattern.column_indices[b];
+        // nobody can predict which are new: no branch
+        int const seen = table[column], is_new = seen < 0 ? 1 : 0;
+        int const place = seen ^ ((seen ^ found) & -is_new);
+        table[column] = place;
+        keys[place] = column;
+        Scalar sum = sums[place];
+        sum += factor * B.values[b];
+        sums[place] = sum;
+        found += is_new;
+        sums[found] = Scalar(0);
+      }
+    }
+    return found;
+  }
+  /// to := the sums of add_up in the order of keys.
+  static void take(int* table, int const* keys, int count, Scalar const* sums, Scalar* to) {
+    for (int k = 0; k < count; ++k) {
+      to[k] = sums[table[keys[k]]];
+      table[keys[k]] = -1;
+    }
+  }
+
  private:
   struct Entries {
-    int row_of_B, first, count;  ///< where the row of C begins, and its length
-    int const* table;
+    int row_of_B, count;
+    int const *keys, *table;  ///< the columns of the row of C, and their places
   };
 
   /// sums += of_A[0] B_k + ... + of_A[n - 1] B_{k + n - 1}, rows with the same columns.
@@ -62,11 +111,10 @@ struct ProductValues {
   KOKKOS_FUNCTION void add(Entries const& to, Scalar const* of_A, Scalar* sums) const {
     int const begin = B.pattern.row_offsets[to.row_of_B],
               length = B.pattern.row_offsets[to.row_of_B + 1] - begin;
-    int const* const keys = C.column_indices + to.first;
     int from = 0;  // columns ascend in both
     for (int b = begin; b < begin + length; ++b) {
       int const column = B.pattern.column_indices[b];
-      int const place = to.table ? to.table[column] : place_of(keys, from, to.count, column);
+      int const place = to.table ? to.table[column] : place_of(to.keys, from, to.count, column);
       from = place + 1;
       Scalar sum = sums[place];
       for (int e = 0; e < n; ++e) sum += of_A[e] * B.values[b + e * length];
@@ -75,13 +123,201 @@ struct ProductValues {
   }
 };
 
+/// Hosts: what a worker has found of C, until its place there is known.
+template <class T>
+class FoundEntries {
+ public:
+  /// Where the next `count` go.
+  T* room(std::size_t count) {
+    if (used_ + count > size_) grow(std::max(used_ + count, 2 * size_));
+    return all_.get() + used_;
+  }
+  void keep(std::size_t count) { used_ += count; }
+  T const* data() const { return all_.get(); }
+  std::size_t size() const { return used_; }
+
+ private:
+  void grow(std::size_t size) {
+    auto larger = std::make_unique_for_overwrite<T[]>(size);
+    std::copy_n(all_.get(), used_, larger.get());
+    all_ = std::move(larger);
+    size_ = size;
+  }
+
+  std::unique_ptr<T[]> all_;
+  std::size_t used_ = 0, size_ = 0;
+};
+
+/// Hosts: puts the columns of rows in order.
+class ColumnOrder {
+ public:
+  explicit ColumnOrder(std::int64_t columns) : marks_(static_cast<std::size_t>(columns / 64 + 1)) {}
+
+  /// keys: distinct. By marks, which are read in order, where the columns are near each other.
+  void sort(int* keys, int count) {
+    auto const [least, most] = std::minmax_element(keys, keys + count);
+    if (count < 5 || (*most - *least) / 64 > 4 * count) return std::sort(keys, keys + count);
+    auto const first = static_cast<std::size_t>(*least / 64),
+               last = static_cast<std::size_t>(*most / 64);
+    for (int k = 0; k < count; ++k)
+      marks_[static_cast<std::size_t>(keys[k] / 64)] |= std::uint64_t{1} << keys[k] % 64;
+    for (std::size_t word = first; word <= last; ++word)
+      for (auto marks = std::exchange(marks_[word], 0); marks != 0; marks &= marks - 1)
+        *keys++ = static_cast<int>(64 * word) + std::countr_zero(marks);
+  }
+
+ private:
+  std::vector<std::uint64_t> marks_;  ///< zeros between calls
+};
+
+/// Hosts: the rows of C = A B go to lists of the workers, and from there to their places when all
+/// are counted, so that the columns are found once. With values where `of` knows how to add them
+/// up.
+template <class Exec, class Scalar>
+class ListedProduct {
+ public:
+  using Values = ProductValues<Exec, Scalar>;
+
+  ListedProduct(BoundRows const& bound, ProductRows<Exec> const& rows, Values const* of)
+      : bound_(bound),
+        rows_(rows),
+        of_(of),
+        single_rows_(rows.dense && rows.supernodes_A.most == 1 && rows.supernodes_B.most == 1),
+        lists_(static_cast<std::size_t>(rows.workers.count)) {}
+
+  /// Counts go to rows.offsets. False: there are more than `most` entries. Throws OutOfMemory.
+  bool find(Exec const& exec, std::int64_t most) {
+    std::atomic<bool> memory_is_short = false, too_many = false;
+    each(exec, "Blockspan::multigrid_find_product", rows_.workers.count, [&](std::int64_t worker) {
+      try {  // no exception may leave a parallel region
+        if (!find_rows(worker, most)) too_many = true;
+      } catch (std::bad_alloc const&) {
+        memory_is_short = true;
+      }
+    });
+    if (memory_is_short)
+      throw OutOfMemory("Blockspan::multigrid: out of memory: no room for a product");
+    return !too_many;
+  }
+
+  /// offsets: where the rows of C begin.
+  void place(Exec const& exec, Integers<Exec> const& offsets, int* indices, Scalar* values) const {
+    auto const& supernodes = rows_.supernodes_A;
+    each(exec, "Blockspan::multigrid_fill_product", rows_.workers.count, [&](std::int64_t worker) {
+      auto const& list = lists_[static_cast<std::size_t>(worker)];
+      auto const range = rows_.workers.rows_of(worker);
+      int const* from = list.columns.data();
+      for (std::int64_t group = range.first; group < range.last; ++group) {
+        std::int64_t const i = supernodes.first(group);
+        int const found = offsets(i + 1) - offsets(i);
+        for (int r = 0; r < supernodes.rows(group); ++r)
+          std::copy_n(from, found, indices + offsets(i + r));
+        from += found;
+      }
+      if (of_ != nullptr)
+        std::copy_n(list.values.data(), list.values.size(),
+                    values + offsets(supernodes.first(range.first)));
+    });
+  }
+
+ private:
+  struct List {
+    FoundEntries<int> columns;    ///< of each group once
+    FoundEntries<Scalar> values;  ///< of all rows
+  };
+
+  bool find_rows(std::int64_t worker, std::int64_t most) {
+    auto& list = lists_[static_cast<std::size_t>(worker)];
+    auto const& supernodes = rows_.supernodes_A;
+    auto const range = rows_.workers.rows_of(worker);
+    ColumnOrder order(rows_.B.columns);
+    std::vector<Scalar> sums;
+    std::int64_t entries = 0;
+    for (std::int64_t group = range.first; group < range.last && entries <= most; ++group) {
+      int const bound = bound_.bound(group), rows = supernodes.rows(group);
+      int* const keys = list.columns.room(static_cast<std::size_t>(bound) + 1);
+      bool const at_once = of_ != nullptr && single_rows_;
+      if (at_once) sums.resize(std::max(sums.size(), static_cast<std::size_t>(bound) + 1));
+      int const found = at_once ? of_->add_up(group, rows_.table_of(worker), keys, sums.data())
+                                : rows_.columns(worker, group, bound, keys);
+      order.sort(keys, found);
+      list.columns.keep(static_cast<std::size_t>(found));
+      for (int r = 0; r < rows; ++r) rows_.offsets(supernodes.first(group) + r) = found;
+      auto const count = std::int64_t{found} * rows;
+      entries += count;
+      if (of_ == nullptr) continue;
+      auto* const to = list.values.room(static_cast<std::size_t>(count));
+      if (at_once)
+        Values::take(rows_.table_of(worker), keys, found, sums.data(), to);
+      else
+        of_->rows(group, of_->table_of(worker), keys, found, to);
+      list.values.keep(static_cast<std::size_t>(count));
+    }
+    return entries <= most;
+  }
+
+  BoundRows const& bound_;
+  ProductRows<Exec> const& rows_;
+  Values const* of_;
+  /// No row shares its columns with another, and there is a place for every column.
+  bool single_rows_;
+  std::vector<List> lists_;
+};
+
+/// The pattern of C = A B, and its values.
+template <class Exec, class Scalar>
+struct Product {
+  Pattern<Exec> pattern;
+  Array<Scalar, Exec> values;
+};
+
+/// Hosts: C = A B in one pass, the values, in an array that the arena lends, as multiply_values
+/// has them (with_values; else the patterns of A and B do). Nothing where C would have more than
+/// `most` entries. Waits.
+template <class Exec, class Scalar>
+std::optional<Product<Exec, Scalar>> multiply_on_host(Exec const& exec, Arena<Exec>& arena,
+                                                      MatrixRef<Scalar, int, int> const& A,
+                                                      MatrixRef<Scalar, int, int> const& B,
+                                                      Supernodes const& supernodes_A,
+                                                      Supernodes const& supernodes_B,
+                                                      bool with_values, std::int64_t most) {
+  auto const &a = A.pattern, &b = B.pattern;
+  BoundRows const bound{a, b, groups_of_rows(supernodes_A, a.rows), supernodes_B, nullptr, nullptr};
+  bool const dense = b.columns * static_cast<std::int64_t>(exec.concurrency()) <= (1 << 27);
+  auto const widest =
+      most_each(exec, "Blockspan::multigrid_bounds", dense ? 0 : bound.supernodes_A.groups,
+                [=](std::int64_t group, std::int64_t& most_of_row) {
+                  int const of_row = bound.bound(group);
+                  if (of_row > most_of_row) most_of_row = of_row;
+                });
+  Product<Exec, Scalar> C{{static_cast<int>(a.rows),
+                           static_cast<int>(b.columns),
+                           kept_array<int>(exec, arena, a.rows + 1),
+                           {}},
+                          {}};
+  auto const rows = with_workers<Exec>(exec, arena, bound, {}, C.pattern.offsets, widest, dense);
+  auto const places =
+      scratch_array<int>(exec, arena, with_values && dense ? rows.tables.extent(0) : 0);
+  ProductValues<Exec, Scalar> const values{
+      A, B, C.pattern.ref(), bound.supernodes_A, supernodes_B, nullptr, rows.workers, places};
+  ListedProduct<Exec, Scalar> product(bound, rows, with_values ? &values : nullptr);
+  if (!product.find(exec, most)) return std::nullopt;
+  auto const entries = offsets_of_counts(exec, C.pattern.offsets);
+  if (entries > most) return std::nullopt;
+  C.pattern.indices = kept_array<int>(exec, arena, entries);
+  if (with_values) C.values = scratch_array<Scalar>(exec, arena, C.pattern.entries());
+  product.place(exec, C.pattern.offsets, C.pattern.indices.data(), C.values.data());
+  exec.fence("Blockspan::multigrid_product");
+  return C;
+}
+
 /// C: its pattern holds that of A B. Does not wait.
 template <class Exec, class Scalar>
 void multiply_values(Exec const& exec, Arena<Exec>& arena, MatrixRef<Scalar, int, int> const& A,
                      MatrixRef<Scalar, int, int> const& B, Pattern<Exec> const& C,
                      Array<Scalar, Exec> const& values, Supernodes supernodes_A = {},
                      Supernodes const& supernodes_B = {}) {
-  if (supernodes_A.begin == nullptr) supernodes_A.groups = C.rows;
+  supernodes_A = groups_of_rows(supernodes_A, C.rows);
   if constexpr (!runs_on_host_v<Exec>) {
     using Rows = TeamProductValues<Scalar>;
     // rows longer than the room are slow, and room that is not used keeps teams away

@@ -96,15 +96,67 @@ struct ScaleEdges {
   }
 };
 
+/// The graph of nodes with weights, in arrays of its own or, where rows are nodes, with the edges
+/// of A.
+template <class Exec>
+struct NodeGraph {
+  PatternRef<int, int> edges;
+  Array<double, Exec> weights;
+  Pattern<Exec> own = {};
+};
+
+/// Where rows are nodes: weights := c_ij.
+template <class Scalar>
+struct RowWeights {
+  MatrixRef<Scalar, int, int> A;
+  real_t<Scalar> const* inverse_diagonal;
+  double const* own;
+  double* weights;
+
+  KOKKOS_FUNCTION double norm(std::int64_t i, int k) const {
+    return Kokkos::sqrt(squared_magnitude(A.values[k]) * inverse_diagonal[i] *
+                        inverse_diagonal[A.pattern.column_indices[k]]);
+  }
+  template <class Lanes>
+  KOKKOS_FUNCTION void operator()(Lanes const& lanes, std::int64_t i) const {
+    int const first = A.pattern.row_offsets[i];
+    lanes.each(A.pattern.row_offsets[i + 1] - first, [&](int p) {
+      weights[first + p] = norm(i, first + p) * (own[i] * own[A.pattern.column_indices[first + p]]);
+    });
+  }
+};
+
+/// node_graph where rows are nodes.
+template <class Exec, class Scalar>
+NodeGraph<Exec> row_graph(Exec const& exec, Arena<Exec>& arena,
+                          MatrixRef<Scalar, int, int> const& A,
+                          real_t<Scalar> const* inverse_diagonal) {
+  auto const& a = A.pattern;
+  NodeGraph<Exec> graph{a, scratch_array<double>(exec, arena, a.entries)};
+  auto const own = scratch_array<double>(exec, arena, a.rows);
+  RowWeights<Scalar> const rows{A, inverse_diagonal, own.data(), graph.weights.data()};
+  each(
+      exec, "Blockspan::multigrid_diagonal_blocks", a.rows, KOKKOS_LAMBDA(std::int64_t i) {
+        int const d = place_of(rows.A.pattern.column_indices, rows.A.pattern.row_offsets[i],
+                               rows.A.pattern.row_offsets[i + 1], static_cast<int>(i));
+        double const norm = d < 0 ? 0 : rows.norm(i, d);
+        own(i) = norm > 0 ? 1 / Kokkos::sqrt(norm) : 0;
+      });
+  each_by_lanes(exec, "Blockspan::multigrid_fill_blocks", a.rows, lanes_for(a.entries, a.rows),
+                rows);
+  return graph;
+}
+
 /// The graph of nodes with weights c_ij = ||A_ij|| / sqrt(||A_ii|| ||A_jj||), blocks of
 /// W^1/2 A W^1/2.
 template <class Exec, class Scalar>
-WeightedGraph<Exec> node_graph(Exec const& exec, Arena<Exec>& arena,
-                               MatrixRef<Scalar, int, int> const& A,
-                               real_t<Scalar> const* inverse_diagonal,
-                               NodePartition<Exec> const& nodes, Supernodes const& supernodes) {
+NodeGraph<Exec> node_graph(Exec const& exec, Arena<Exec>& arena,
+                           MatrixRef<Scalar, int, int> const& A,
+                           real_t<Scalar> const* inverse_diagonal, NodePartition<Exec> const& nodes,
+                           Supernodes const& supernodes) {
+  if (nodes.largest == 1) return row_graph<Exec, Scalar>(exec, arena, A, inverse_diagonal);
   std::int64_t const n = nodes.count;
-  bool const alike = nodes.largest == 1 || supernodes.begin != nullptr;
+  bool const alike = supernodes.begin != nullptr;
   int const lanes = lanes_for(A.pattern.entries, A.pattern.rows);
   NodeRows<Scalar> const rows{A, inverse_diagonal, nodes.of_row.data(), nodes.begin.data()};
   auto const offsets = scratch_array<int>(exec, arena, n + 1);
@@ -118,11 +170,11 @@ WeightedGraph<Exec> node_graph(Exec const& exec, Arena<Exec>& arena,
           rows.visit(i, [&](int, double) { ++count; });
           offsets(i) = count;
         });
-  WeightedGraph<Exec> graph{{nodes.count, nodes.count, offsets, {}}, {}};
-  graph.edges.indices = scratch_array<int>(exec, arena, offsets_of_counts(exec, offsets));
-  graph.weights = scratch_array<double>(exec, arena, graph.edges.entries());
+  Pattern<Exec> edges{nodes.count, nodes.count, offsets, {}};
+  edges.indices = scratch_array<int>(exec, arena, offsets_of_counts(exec, offsets));
+  NodeGraph<Exec> graph{edges.ref(), scratch_array<double>(exec, arena, edges.entries()), edges};
   auto const own = scratch_array<double>(exec, arena, n);
-  auto const indices = graph.edges.indices;
+  auto const indices = edges.indices;
   auto const weights = graph.weights;
   if (alike)
     each_by_lanes(exec, "Blockspan::multigrid_fill_blocks", n, lanes,
@@ -141,7 +193,7 @@ WeightedGraph<Exec> node_graph(Exec const& exec, Arena<Exec>& arena,
           own(i) = root;
         });
   each_by_lanes(exec, "Blockspan::multigrid_scale_blocks", n, lanes,
-                ScaleEdges{graph.edges.ref(), own.data(), weights.data()});
+                ScaleEdges{graph.edges, own.data(), weights.data()});
   return graph;
 }
 
@@ -215,28 +267,20 @@ void steps_of_pulses(Exec const& exec, MatrixRef<Scalar, int, int> const& A,
 /// The graph of rows whose weights are those of Pulses. Source: Olson, Schroder and Tuminaro 2010,
 /// doi:10.1137/080741422 (the evolution measure, here the same seen from both ends).
 template <class Exec, class Scalar>
-WeightedGraph<Exec> pulse_graph(Exec const& exec, Arena<Exec>& arena,
-                                MatrixRef<Scalar, int, int> const& A, real_t<Scalar> const* weights,
-                                real_t<Scalar> upper, Block<Scalar, Exec> const& near_null) {
+NodeGraph<Exec> pulse_graph(Exec const& exec, Arena<Exec>& arena,
+                            MatrixRef<Scalar, int, int> const& A, real_t<Scalar> const* weights,
+                            real_t<Scalar> upper, Block<Scalar, Exec> const& near_null) {
   std::int64_t const n = A.pattern.rows, entries = A.pattern.entries;
-  WeightedGraph<Exec> graph{
-      {static_cast<int>(n), static_cast<int>(n), scratch_array<int>(exec, arena, n + 1),
-       scratch_array<int>(exec, arena, entries)},
-      scratch_array<double>(exec, arena, entries)};
+  NodeGraph<Exec> graph{A.pattern, scratch_array<double>(exec, arena, entries)};
   auto const norms = scratch_array<double>(exec, arena, n);
   auto const G = scratch_array<Scalar>(exec, arena, entries);
   steps_of_pulses(exec, A, weights, upper, G, norms);
   Pulses<Scalar, Exec> const pulses{A.pattern, G.data(), near_null, norms.data()};
-  auto const offsets = graph.edges.offsets, indices = graph.edges.indices;
   auto const strengths = graph.weights;
   each(
-      exec, "Blockspan::multigrid_pulses", n + 1, KOKKOS_LAMBDA(std::int64_t i) {
-        offsets(i) = A.pattern.row_offsets[i];
-        if (i == n) return;
-        for (int k = A.pattern.row_offsets[i]; k < A.pattern.row_offsets[i + 1]; ++k) {
-          indices(k) = A.pattern.column_indices[k];
+      exec, "Blockspan::multigrid_pulses", n, KOKKOS_LAMBDA(std::int64_t i) {
+        for (int k = A.pattern.row_offsets[i]; k < A.pattern.row_offsets[i + 1]; ++k)
           strengths(k) = pulses.strength(i, A.pattern.column_indices[k]);
-        }
       });
   exec.fence("Blockspan::multigrid_pulses");
   return graph;
@@ -291,9 +335,9 @@ struct StrongEdges {
 /// The edges with c_ij >= theta sqrt(m_i m_j), m_i the largest c_ij of node i: blind to a scaling
 /// of rows and columns, and the same seen from both ends.
 template <class Exec>
-WeightedGraph<Exec> strong_graph(Exec const& exec, Arena<Exec>& arena,
-                                 WeightedGraph<Exec> const& graph, double theta) {
-  auto const all = graph.edges.ref();
+WeightedGraph<Exec> strong_graph(Exec const& exec, Arena<Exec>& arena, NodeGraph<Exec> const& graph,
+                                 double theta) {
+  auto const& all = graph.edges;
   std::int64_t const n = all.rows;
   int const lanes = lanes_for(all.entries, all.rows);
   auto const roots = scratch_array<double>(exec, arena, n);
@@ -302,7 +346,8 @@ WeightedGraph<Exec> strong_graph(Exec const& exec, Arena<Exec>& arena,
   auto const offsets = scratch_array<int>(exec, arena, n + 1);
   each_by_lanes(exec, "Blockspan::multigrid_count_strong", n, lanes,
                 StrongEdges{all, graph.weights.data(), roots.data(), offsets.data()});
-  WeightedGraph<Exec> result{{graph.edges.rows, graph.edges.rows, offsets, {}}, {}};
+  int const nodes = static_cast<int>(n);
+  WeightedGraph<Exec> result{{nodes, nodes, offsets, {}}, {}};
   result.edges.indices = scratch_array<int>(exec, arena, offsets_of_counts(exec, offsets));
   result.weights = scratch_array<double>(exec, arena, result.edges.entries());
   each_by_lanes(exec, "Blockspan::multigrid_fill_strong", n, lanes,

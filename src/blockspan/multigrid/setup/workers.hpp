@@ -5,6 +5,7 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <blockspan/multigrid/setup/arrays.hpp>
 #include <blockspan/sparse/matrix_ref.hpp>
 #include <blockspan/support/backend.hpp>
 
@@ -74,6 +75,142 @@ KOKKOS_INLINE_FUNCTION int place_of(int const* keys, int first, int last, int wa
       last = middle;
   }
   return -1;
+}
+
+/// The distinct columns of rows of A B, found by a table of a worker's own: a hash table of the
+/// row, or, on hosts where that is affordable, a place for every column with the row that was there
+/// last. Devices: of the rows that teams have left over (TeamProductRows).
+template <class Exec>
+struct ProductRows {
+  PatternRef<int, int> A, B;
+  Supernodes supernodes_A, supernodes_B;
+  Integers<Exec> bounds;  ///< devices: -1 - bound of the entries of a row; others are done
+  Integers<Exec> tables;
+  std::int64_t table_size;
+  bool dense;  ///< hosts; columns are not only counted
+  Workers workers;
+  Integers<Exec> offsets;
+  Integers<Exec> indices;  ///< empty: count only
+
+  KOKKOS_FUNCTION void operator()(std::int64_t worker) const {
+    auto const range = workers.rows_of(worker);
+    bool const fill = indices.extent(0) > 0;
+    for (std::int64_t group = range.first; group < range.last; group += range.step) {
+      if (bounds(group) >= 0) continue;
+      std::int64_t const i = supernodes_A.first(group);
+      int* const out = fill ? indices.data() + offsets(i) : nullptr;
+      int const found = columns(worker, group, -1 - bounds(group), out);
+      if (fill) sort_ascending(out, found);
+      for (int r = fill ? 1 : 0; r < supernodes_A.rows(group); ++r) {
+        if (!fill) offsets(i + r) = found;
+        for (int k = 0; fill && k < found; ++k) out[r * found + k] = out[k];
+      }
+    }
+  }
+
+  /// To out, in any order (null: only counted; `dense`: there is room for one more); returns how
+  /// many.
+  KOKKOS_FUNCTION int columns(std::int64_t worker, std::int64_t group, int bound, int* out) const {
+    int* const table = table_of(worker);
+    std::int64_t const i = supernodes_A.first(group);
+    int const stamp = static_cast<int>(group);
+    std::int64_t size = 4;
+    while (size < 2 * static_cast<std::int64_t>(bound)) size *= 2;
+    for (std::int64_t k = 0; !dense && k < size; ++k) table[k] = -1;
+    int found = 0;
+    int const end = A.row_offsets[i + 1];
+    for (int a = A.row_offsets[i]; a < end;
+         a += supernodes_B.run_length(A.column_indices, a, end, supernodes_B.most)) {
+      int const k = A.column_indices[a];
+      for (int b = B.row_offsets[k]; b < B.row_offsets[k + 1]; ++b) {
+        int const column = B.column_indices[b];
+        if (dense) {  // nobody can predict which are new: no branch
+          out[found] = column;
+          found += table[column] != stamp ? 1 : 0;
+          table[column] = stamp;
+        } else if (insert(table, size, column)) {
+          if (out != nullptr) out[found] = column;
+          ++found;
+        }
+      }
+    }
+    return found;
+  }
+
+  KOKKOS_FUNCTION int* table_of(std::int64_t worker) const {
+    return tables.data() + worker * table_size;
+  }
+
+  KOKKOS_FUNCTION static bool insert(int* table, std::int64_t size, int column) {
+    std::int64_t place = (static_cast<std::uint32_t>(column) * 2654435769u >> 7) & (size - 1);
+    while (table[place] >= 0) {
+      if (table[place] == column) return false;
+      place = (place + 1) & (size - 1);
+    }
+    table[place] = column;
+    return true;
+  }
+};
+
+/// bounds[g] := how many entries a row of group g of A B may have, and the sum of those before.
+struct BoundRows {
+  struct Totals {
+    std::int64_t sum, most;
+  };
+  using value_type = Totals;
+
+  PatternRef<int, int> A, B;
+  Supernodes supernodes_A, supernodes_B;
+  int* bounds;
+  std::int64_t* before;
+
+  KOKKOS_FUNCTION void init(Totals& totals) const { totals = {0, 0}; }
+  KOKKOS_FUNCTION void join(Totals& to, Totals const& from) const {
+    to.sum += from.sum;
+    if (from.most > to.most) to.most = from.most;
+  }
+  KOKKOS_FUNCTION int bound(std::int64_t group) const {
+    std::int64_t const i = supernodes_A.first(group);
+    std::int64_t sum = 0;
+    int const end = A.row_offsets[i + 1];
+    for (int a = A.row_offsets[i]; a < end;
+         a += supernodes_B.run_length(A.column_indices, a, end, supernodes_B.most)) {
+      int const k = A.column_indices[a];
+      sum += B.row_offsets[k + 1] - B.row_offsets[k];
+    }
+    return static_cast<int>(sum < B.columns ? sum : B.columns);
+  }
+  KOKKOS_FUNCTION void operator()(std::int64_t group) const { bounds[group] = bound(group); }
+  KOKKOS_FUNCTION void operator()(std::int64_t group, Totals& totals, bool last) const {
+    if (last) before[group] = totals.sum;
+    join(totals, {bounds[group], bounds[group]});
+  }
+};
+
+/// `bound` with the workers that find the rows of C, each with a table of its own: for rows of
+/// `widest` columns at most, or dense, with a place for every column of B.
+template <class Exec>
+ProductRows<Exec> with_workers(Exec const& exec, Arena<Exec>& arena, BoundRows const& bound,
+                               Integers<Exec> const& bounds, Integers<Exec> const& offsets,
+                               std::int64_t widest, bool dense) {
+  std::int64_t size = 4;
+  while (size < 2 * widest) size *= 2;
+  if (dense) size = bound.B.columns;
+  Workers const workers(exec, bound.supernodes_A.groups,
+                        size * static_cast<std::int64_t>(sizeof(int)));
+  auto const tables = scratch_array<int>(exec, arena, workers.count * size);
+  if (dense) Kokkos::deep_copy(exec, tables, -1);
+  return {bound.A,
+          bound.B,
+          bound.supernodes_A,
+          bound.supernodes_B,
+          bounds,
+          tables,
+          size,
+          dense,
+          workers,
+          offsets,
+          {}};
 }
 
 }  // namespace blockspan::levels
