@@ -172,7 +172,7 @@ void iterate(Exec const& exec, EigCommand const& command, EigProblem<Scalar, Exe
   auto& T = setup.T;
   auto& options = setup.options;
   Communicator const ranks = problem.rows.space.communicator();
-  auto late = change_over_of(setup.input, T, command.tolerance);
+  auto late = change_over_of<LinkedHere>(setup.input, T, command.tolerance);
   options.monitor = [&](LobpcgProgress<double> const& now) {
     bool const goes_on = observer(now);
     auto const& errors = now.backward_errors;

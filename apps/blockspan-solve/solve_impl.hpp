@@ -268,7 +268,7 @@ void iterate(Exec const& exec, SolveCommand const& command, ProgressLine& progre
   auto& M = setup.M;
   auto& options = setup.options;
   Communicator const ranks = system.rows.space.communicator();
-  auto late = change_over_of(setup.input, M, command.tolerance);
+  auto late = change_over_of<LinkedHere>(setup.input, M, command.tolerance);
   options.monitor = [&](CgProgress<double> const& now) {
     progress.iteration(now.iteration, now.converged, now.residuals, command.tolerance);
     auto const group = std::span(now.residuals).subspan(now.first_column, now.group_columns);

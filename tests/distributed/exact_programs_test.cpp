@@ -145,5 +145,45 @@ TEST(ExactProgramsOnRanks, HaveFactorsOnTheDeviceOfRankZero) {
                           host_backend().empty() ? "nvidia-cudss-cu13" : "need the backend CUDA");
 }
 
+/// A plate, thirteen points: couplings of both signs in a narrow graph.
+TEST(ProgramsOnRanks, ChangeOverToFactorsAsOneRankDoes) {
+  TemporaryFolder const folder;
+  std::string const plate = folder / "plate.mtx", report = folder / "report.json";
+  int const n = 80;
+  std::ostringstream file;
+  int entries = 0;
+  for (int y = 0; y < n; ++y)
+    for (int x = 0; x < n; ++x)
+      for (int dy = -2; dy <= 2; ++dy)
+        for (int dx = -2; dx <= 2; ++dx) {
+          int const far = std::abs(dx) + std::abs(dy), X = x + dx, Y = y + dy;
+          if (far > 2 || X < 0 || X >= n || Y < 0 || Y >= n || Y * n + X > y * n + x) continue;
+          // the square of the five points is smaller at the border, where this stays definite
+          int const value = far == 0 ? 20 : far == 1 ? -8 : dx * dy != 0 ? 2 : 1;
+          file << y * n + x + 1 << ' ' << Y * n + X + 1 << ' ' << value << '\n';
+          ++entries;
+        }
+  write_text(plate, "%%MatrixMarket matrix coordinate real symmetric\n" + std::to_string(n * n) +
+                        ' ' + std::to_string(n * n) + ' ' + std::to_string(entries) + '\n' +
+                        file.str());
+  for (std::vector<std::string> const& more :
+       {std::vector<std::string>{}, {"--preconditioner", "direct"}}) {
+    std::string notes, solution;
+    for (int const ranks : {1, 2, 3}) {
+      std::string const path = folder / "x.mtx";
+      std::vector<std::string> arguments = {plate,  "--columns",  "3", "--report",
+                                            report, "--solution", path};
+      arguments.insert(arguments.end(), more.begin(), more.end());
+      auto const outcome = run_on_ranks(ranks, "blockspan-solve", arguments);
+      ASSERT_EQ(outcome.status, 0) << outcome.err;
+      auto const said = Json::parse(read_text(report)).at("notes").dump();
+      if (ranks == 1) notes = said, solution = read_text(path);
+      EXPECT_EQ(said, notes) << ranks;
+      EXPECT_EQ(read_text(path), solution) << ranks;
+    }
+    EXPECT_EQ(notes.find("direct took over after ") != std::string::npos, more.empty()) << notes;
+  }
+}
+
 }  // namespace
 }  // namespace blockspan::test

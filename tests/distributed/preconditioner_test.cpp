@@ -1,7 +1,9 @@
 // Preconditioners by words, on one rank and many: what each word makes against the constructor
 // behind it, what is refused, and what `automatic` begins with.
+#include <algorithm>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include <blockspan/distributed/preconditioner.hpp>
 
@@ -60,9 +62,11 @@ TEST_F(PreconditionerWord, MakesWhatItSays) {
     EXPECT_EQ(image(*make(p, "jacobi").op), image(D));
     EXPECT_EQ(image(*make(p, "block-jacobi:3").op), image(block_jacobi(exec, own, {3})));
     ChebyshevOptions const options{.degree = 3, .ratio = 20};
-    auto const setup = p.A->partition().ranks() == 1
-                           ? chebyshev_setup<Scalar, Exec>(exec, p.product, own, options)
-                           : chebyshev_setup<Scalar, Exec>(exec, p.product, D.factors(), options);
+    auto setup = chebyshev_setup<Scalar, Exec>(exec, p.product, D.factors(), options);
+    auto const whole = generate<Scalar>(exec, "elasticity:6");
+    setup.upper = std::min(setup.upper, *chebyshev_setup<Scalar, Exec>(
+                                             exec, matrix_operator(exec, whole), whole, options)
+                                             .row_sum_bound);
     EXPECT_EQ(image(*make(p, "chebyshev:3:20").op), image(chebyshev(p.product, setup, options)));
     auto const levels = make(p, "multigrid:1");
     DistributedMultigrid<Scalar, Exec> const M(exec, p.A, {.degree = 1});
@@ -139,6 +143,53 @@ TEST_F(PreconditionerWord, ChangesOverToMultigrid) {
   DistributedMultigrid<Scalar, Exec> const direct(exec, p.A, {.columns = p.input.columns});
   EXPECT_EQ(image(*M.op), image(direct));
 }
+
+/// What rank 0 sees of all rows is what one rank sees of them.
+TEST_F(PreconditionerWord, SeesTheShapeOfTheWholeGraph) {
+  for (std::string const spec :
+       {"laplace5:60x50", "elasticity:6", "jump7:9:1000", "rmat:10:8:symmetric"}) {
+    Problem const p(exec, spec, SolveKind::system);
+    auto const whole = graph_shape(generate<Scalar>(Kokkos::DefaultHostExecutionSpace(), spec));
+    auto const shape = distributed::shape_on_rank_zero(exec, *p.A);
+    EXPECT_EQ(shape.narrow, whole.narrow) << spec;
+    EXPECT_EQ(shape.mixed_signs, whole.mixed_signs) << spec;
+    EXPECT_EQ(shape.uneven, whole.uneven) << spec;
+    EXPECT_EQ(shape.dissection, whole.dissection) << spec;
+  }
+}
+
+#ifdef BLOCKSPAN_HAS_DIRECT
+TEST_F(PreconditionerWord, FactorsOfRankZeroAreThoseOfOneRank) {
+  for (auto const& [kind, use] : {std::pair(SolveKind::system, DirectUse::definite),
+                                  std::pair(SolveKind::eigenpairs, DirectUse::preconditioner)}) {
+    Problem p(exec, "p1:9", kind);
+    Problem const mass(exec, "p1-mass:9", kind);
+    auto const A = generate<Scalar>(exec, "p1:9"), M = generate<Scalar>(exec, "p1-mass:9");
+    bool const pencil = kind == SolveKind::eigenpairs;
+    if (pencil) p.input.mass = mass.A.get();
+    auto made = make(p, "direct");
+    auto const alone = direct(exec, A, {.use = use}, pencil ? &M : nullptr);
+    auto const expect_same = [&] {
+      Vectors const X("X", static_cast<std::size_t>(A.numRows()), 3), Y("Y", X.extent(0), 3);
+      fill_random(exec, X, 1);
+      alone.apply(exec, X, Y);
+      auto const space = p.A->row_space();
+      auto const x = local_rows(space, X);
+      Vectors const y("y", x.extent(0), 3);
+      made.op->apply(exec, x, y);
+      exec.fence("Blockspan::test");
+      EXPECT_EQ(entries(whole_block(space, y)), entries(Y));
+    };
+    expect_same();
+    EXPECT_TRUE(made.op->facts().nearly_exact);
+    for (std::size_t k = 0; k < A.values.extent(0); ++k) A.values(k) *= 3;
+    auto refreshed = alone;
+    refreshed.refresh(exec, A);
+    made.refresh(made, distribute(exec, world(), A));
+    expect_same();
+  }
+}
+#endif
 
 TEST_F(PreconditionerWord, TakesOtherValuesWhereThatIsLessWork) {
   auto const A = generate<Scalar>(exec, "laplace5:40x40");

@@ -29,8 +29,8 @@ void require_on_ranks(PreconditionerChoice const& choice) {
   using Kind = PreconditionerChoice::Kind;
   auto const where = "--preconditioner " + choice.asked;
   bool const levels = choice.kind == Kind::multigrid || choice.kind == Kind::automatic;
-  require(choice.kind != Kind::gauss_seidel && choice.kind != Kind::direct, where,
-          "on several ranks there are none, jacobi, block-jacobi, chebyshev, multigrid and "
+  require(choice.kind != Kind::gauss_seidel, where,
+          "on several ranks there are none, jacobi, block-jacobi, chebyshev, direct, multigrid and "
           "automatic");
   require(!levels || sizeof(real_t<Scalar>) == sizeof(double), where,
           "with --precision mixed it runs on one rank only");
@@ -90,12 +90,11 @@ PreconditionerInput<Scalar, Exec> preconditioner_input(
     std::shared_ptr<DistributedMatrix<Scalar, Exec> const> const& A,
     LinearOperator<Scalar, Exec> const& product, int columns,
     DistributedMatrix<Scalar, Exec> const* mass = nullptr) {
-  bool const alone = A->partition().ranks() == 1;
   return {.exec = exec,
           .A = A,
           .product = &product,
           .kind = kind,
-          .mass = mass && alone ? &mass->whole() : nullptr,
+          .mass = mass,
           .columns = columns,
           .where = "--preconditioner"};
 }

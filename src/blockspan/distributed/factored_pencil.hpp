@@ -211,6 +211,85 @@ WholeRows<Scalar> rows_on_rank_zero(Exec const& exec, DistributedMatrix<Scalar, 
   return all;
 }
 
+/// As DirectSolver, of matrices whose rows are spread over ranks: factors that rank 0 has alone.
+/// Rank 0 needs memory for both matrices, the factors and a block of all rows. A product gathers X
+/// there, waits for the instance, and has the bits of one rank. All ranks together, also where it
+/// is made and refreshed; what rank 0 throws is an Error on all of them.
+template <class Scalar, class Exec>
+class DirectOnRankZero final : public LinearOperator<Scalar, Exec> {
+ public:
+  using Matrix = DistributedMatrix<Scalar, Exec>;
+
+  /// mass: null for the identity.
+  DirectOnRankZero(Exec const& exec, Matrix const& A, Matrix const* mass,
+                   DirectOptions const& options)
+      : space_(A.row_space()), rows_(A.local_rows()) {
+    auto a = rows_on_rank_zero(exec, A);
+    WholeRows<Scalar> m;
+    if (mass != nullptr) m = rows_on_rank_zero(exec, *mass);
+    on_rank_zero([&] {
+      auto const of_mass = mass != nullptr ? m.matrix(exec) : CrsMatrix<Scalar, Exec>();
+      whole_ = std::make_unique<DirectSolver<Scalar, Exec>>(
+          direct(exec, a.matrix(exec), options, mass != nullptr ? &of_mass : nullptr));
+    });
+    take_report();
+  }
+
+  std::int64_t rows() const override { return rows_; }
+
+  void apply(Exec const& exec, ConstBlock<Scalar, Exec> const& X,
+             Block<Scalar, Exec> const& Y) const override {
+    operators::require_blocks("blockspan::DirectSolver", rows(), blocks::block_ref<Exec>(X),
+                              blocks::block_ref<Exec>(Y));
+    operators::apply_on_host(exec, X, Y, [&](auto const& local) {
+      operators::FactorColumns<Scalar> whole;
+      on_rank_zero([&] {
+        whole = allocate<operators::FactorColumns<Scalar>>(Kokkos::DefaultHostExecutionSpace(),
+                                                           "Blockspan::DirectSolver",
+                                                           whole_->rows(), local.extent(1));
+      });
+      gather_block(space_, local, whole);
+      on_rank_zero([&] { whole_->solve(whole); });
+      scatter_block(space_, whole, local);
+    });
+  }
+
+  /// Values of the same pattern.
+  void refresh(Exec const& exec, Matrix const& A) {
+    auto a = rows_on_rank_zero(exec, A);
+    on_rank_zero([&] { whole_->refresh(exec, a.matrix(exec)); });
+    take_report();
+  }
+
+  OperatorFacts<Scalar, Exec> facts() const override {
+    return {.name = "direct (LDL^T by MUMPS, " + report_.size() + ", of rank 0)",
+            .row_space = space_,
+            .nearly_exact = true};
+  }
+
+  DirectReport const& report() const { return report_; }
+
+ private:
+  Communicator const& ranks() const { return space_.communicator(); }
+
+  template <class Function>
+  void on_rank_zero(Function const& f) const {
+    ranks().run_agreed([&] {
+      if (ranks().rank() == 0) f();
+    });
+  }
+
+  void take_report() {
+    if (whole_) report_ = whole_->report();
+    ranks().broadcast(std::span(&report_, 1), 0);
+  }
+
+  RowSpace space_;
+  std::int64_t rows_;
+  std::unique_ptr<DirectSolver<Scalar, Exec>> whole_;  ///< of rank 0
+  DirectReport report_;
+};
+
 }  // namespace distributed
 
 /// The same of matrices whose rows are spread over ranks, M's as K's: K and M are gathered to rank

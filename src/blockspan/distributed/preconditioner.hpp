@@ -1,11 +1,14 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -13,6 +16,7 @@
 
 #include <blockspan/distributed/distributed_matrix.hpp>
 #include <blockspan/distributed/distributed_multigrid.hpp>
+#include <blockspan/distributed/factored_pencil.hpp>
 #include <blockspan/multigrid/automatic.hpp>
 #include <blockspan/multigrid/multigrid.hpp>
 #include <blockspan/multigrid/preconditioner_words.hpp>
@@ -37,10 +41,10 @@ struct PreconditionerInput {
   /// refuse_diagonal). eigenpairs: preconditioners are positive definite whatever A is.
   SolveKind kind = SolveKind::system;
   bool refuse_diagonal = true;
-  CrsMatrix<Scalar, Exec> const* mass = nullptr;  ///< of a pencil on one rank: direct shifts by it
-  int columns = 8;                                ///< of the blocks expected
-  std::string where = "preconditioner";           ///< what an Error begins with
-  int first_row = 1;                              ///< the number of the first row in an Error
+  DistributedMatrix<Scalar, Exec> const* mass = nullptr;  ///< of a pencil: direct shifts by it
+  int columns = 8;                                        ///< of the blocks expected
+  std::string where = "preconditioner";                   ///< what an Error begins with
+  int first_row = 1;  ///< the number of the first row in an Error
 };
 
 /// A preconditioner, and what a user should know of it.
@@ -76,6 +80,22 @@ struct LinkedComponents {
 };
 
 namespace distributed {
+
+/// The shape of the graph of all rows, which rank 0 looks at; the same on all ranks, together. Not
+/// of more than 2^31 rows or entries, which one rank need not have room for.
+template <class Scalar, class Exec>
+GraphShape shape_on_rank_zero(Exec const& exec, DistributedMatrix<Scalar, Exec> const& A) {
+  Communicator const& ranks = A.row_space().communicator();
+  GraphShape shape;
+  if (std::max(A.partition().global_rows(), A.nonzeros()) > std::numeric_limits<int>::max())
+    return shape;
+  auto all = rows_on_rank_zero(exec, A);
+  ranks.run_agreed([&] {
+    if (ranks.rank() == 0) shape = graph_shape(all.matrix(exec));
+  });
+  ranks.broadcast(std::span(&shape, 1), 0);
+  return shape;
+}
 
 /// A function a word.
 template <class Linked, class Scalar, class Exec>
@@ -138,15 +158,15 @@ class PreconditionerMaker {
       DirectOptions const options{
           .use = positive() ? DirectUse::definite : DirectUse::preconditioner,
           .memory_limit = memory_limit};
-      auto T = std::make_unique<DirectSolver<Scalar, Exec>>(
-          blockspan::direct(in_.exec, in_.A->whole(), options, in_.mass));
-      Made made;
-      made.notes = T->report().notes();
-      made.refresh = [exec = in_.exec, &factors = *T](Made&, auto const& A) {
-        factors.refresh(exec, A->whole());
-      };
-      made.op = std::move(T);
-      return made;
+      if (on_one_rank()) {
+        auto T = std::make_unique<DirectSolver<Scalar, Exec>>(blockspan::direct(
+            in_.exec, in_.A->whole(), options, in_.mass != nullptr ? &in_.mass->whole() : nullptr));
+        return of_factors(
+            std::move(T), [](auto const& A) -> auto const& { return A->whole(); });
+      }
+      return of_factors(
+          std::make_unique<DirectOnRankZero<Scalar, Exec>>(in_.exec, *in_.A, in_.mass, options),
+          [](auto const& A) -> auto const& { return *A; });
     }
     fail(in_.where, "direct is not linked: it is a component");
   }
@@ -193,12 +213,10 @@ class PreconditionerMaker {
     return made;
   }
 
-  /// Factors on one rank, where they are linked and have less work than the plain method's
-  /// iterations that are left (infinite: whatever they cost); no op, and the reason among the
-  /// notes, else.
+  /// Factors, where they are linked and have less work than the plain method's iterations that are
+  /// left (infinite: whatever they cost); no op, and the reason among the notes, else.
   Made late_factors([[maybe_unused]] double left) const {
     if constexpr (Linked::direct) {
-      if (!on_one_rank()) return {};
       try {
         return direct(
             factors_worth(in_.A->partition().global_rows(), in_.A->nonzeros(), in_.columns, left));
@@ -221,8 +239,9 @@ class PreconditionerMaker {
     }
   }
 
-  /// A hierarchy of one level.
+  /// A hierarchy of one level, on one rank.
   Made inverse() const {
+    if (!on_one_rank()) return {};
     Options options;
     options.coarse_rows = static_cast<int>(std::max<std::int64_t>(in_.A->local_rows(), 1));
     return late_levels(options);
@@ -254,13 +273,37 @@ class PreconditionerMaker {
         [&] { return blockspan::jacobi(in_.exec, in_.A->diagonal_block(in_.exec)).factors(); });
   }
 
-  /// One rank looks at the row sums of its matrix too.
+  /// The same on any number of ranks.
   ChebyshevSetup<Scalar, Exec> chebyshev_setup(ChebyshevOptions const& options) const {
     if (positive()) require_diagonal();
     if (on_one_rank())
       return blockspan::chebyshev_setup(in_.exec, *in_.product, in_.A->whole(), options);
-    return blockspan::chebyshev_setup<Scalar, Exec>(in_.exec, *in_.product, jacobi_factors(),
-                                                    options);
+    auto setup =
+        blockspan::chebyshev_setup<Scalar, Exec>(in_.exec, *in_.product, jacobi_factors(), options);
+    auto const sum = largest_row_sum(setup.factors);
+    setup.row_sum_bound = sum;
+    setup.upper = std::min(setup.upper, sum);
+    setup.fault = operators::chebyshev_fault(setup, -1);
+    return setup;
+  }
+
+  /// Of W |A|, rounded up.
+  template <class Factors>
+  real_t<Scalar> largest_row_sum(Factors const& W) const {
+    using Matrix = DistributedMatrix<Scalar, Exec>;
+    real_t<Scalar> const* const weights = W.data();
+    auto const mine = run_agreed([&] {
+      real_t<Scalar> largest = 0;
+      for (auto const which : {Matrix::lower_boundary, Matrix::interior, Matrix::upper_boundary}) {
+        auto const& part = in_.A->part(which);
+        largest = std::max(largest,
+                           operators::measure_rows(in_.exec, sparse::matrix_ref<Exec>(part.matrix),
+                                                   weights + part.first)
+                               .largest_sum);
+      }
+      return static_cast<double>(largest);
+    });
+    return static_cast<real_t<Scalar>>(in_.A->row_space().communicator().largest(mine));
   }
 
   auto polynomial(ChebyshevSetup<Scalar, Exec> const& setup,
@@ -280,6 +323,18 @@ class PreconditionerMaker {
       self.notes.push_back("jacobi took over: the polynomial was not positive definite");
       return true;
     };
+    return made;
+  }
+
+  /// of(A): what the factors T are refreshed with.
+  template <class Factors, class Of>
+  Made of_factors(std::unique_ptr<Factors> T, Of const& of) const {
+    Made made;
+    made.notes = T->report().notes();
+    made.refresh = [exec = in_.exec, &factors = *T, of](Made&, auto const& A) {
+      factors.refresh(exec, of(A));
+    };
+    made.op = std::move(T);
     return made;
   }
 
@@ -317,7 +372,7 @@ class PreconditionerMaker {
 /// (fault): chebyshev of an indefinite A, a hierarchy whose report is not usable. All ranks
 /// together; waits for the instance. Throws Error, on all ranks, where A is not as definite as
 /// in.kind says, for a component that is not linked and what several ranks do not have
-/// (gauss-seidel, direct; multigrid in single precision), and what the setups throw.
+/// (gauss-seidel; multigrid in single precision), and what the setups throw.
 template <class Linked = LinkedComponents, class Scalar, class Exec>
 Preconditioner<Scalar, Exec> make_preconditioner(PreconditionerInput<Scalar, Exec> const& in,
                                                  PreconditionerWords const& words,
@@ -346,17 +401,22 @@ Preconditioner<Scalar, Exec> make_preconditioner(PreconditionerInput<Scalar, Exe
 }
 
 /// What watches a solve with M, which `automatic` made of `in`, for the moment to change over; of
-/// another M nothing. tolerance: that of the solve.
-template <class Scalar, class Exec>
+/// another M nothing. tolerance: that of the solve. On ranks all of them ask it together: rank 0
+/// looks at the graph of all rows.
+template <class Linked = LinkedComponents, class Scalar, class Exec>
 ChangeOver change_over_of(PreconditionerInput<Scalar, Exec> const& in,
                           Preconditioner<Scalar, Exec> const& M, double tolerance) {
   if (!M.automatic) return {};
   bool const alone = in.A->partition().ranks() == 1;
   std::function<GraphShape()> shape;
-  if constexpr (support::runs_on_host_v<Exec>)
+  if constexpr (support::runs_on_host_v<Exec>) {
     if (alone) shape = [whole = in.A->whole()] { return graph_shape(whole); };
-  return {in.kind, M.polynomial,    in.A->partition().global_rows(), in.columns, tolerance,
-          alone,   std::move(shape)};
+    if (!alone)
+      shape = [exec = in.exec, A = in.A] { return distributed::shape_on_rank_zero(exec, *A); };
+  }
+  return {in.kind,         M.polynomial, in.A->partition().global_rows(),
+          in.columns,      tolerance,    alone || Linked::direct,
+          std::move(shape)};
 }
 
 /// Replaces M, made of `in`, or leaves it, as `course` decides after so many iterations; M's notes

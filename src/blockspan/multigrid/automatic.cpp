@@ -72,7 +72,7 @@ std::int64_t factors_worth(std::int64_t rows, std::int64_t nonzeros, int columns
 }
 
 ChangeOver::ChangeOver(SolveKind kind, bool polynomial, std::int64_t rows, int columns,
-                       double tolerance, bool alone, std::function<GraphShape()> shape)
+                       double tolerance, bool exact, std::function<GraphShape()> shape)
     : kind_(kind),
       weight_(polynomial ? 1 : 0.25),
       rows_(rows),
@@ -83,7 +83,7 @@ ChangeOver::ChangeOver(SolveKind kind, bool polynomial, std::int64_t rows, int c
       may_coarsen_(rows >= automatic_least_rows) {
   // Without rounding errors conjugate gradients end after one step a row: where
   // they are not even half way then, the matrix is too ill-conditioned for them.
-  if (kind == SolveKind::system && alone)
+  if (kind == SolveKind::system && exact)
     iterations_ = static_cast<int>(std::clamp<std::int64_t>(rows, 100, 1 << 30));
 }
 

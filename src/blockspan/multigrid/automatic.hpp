@@ -172,10 +172,11 @@ class ChangeOver {
  public:
   /// For a preconditioner that stays.
   ChangeOver() = default;
-  /// polynomial: the solve starts with it, else with Jacobi. alone: one rank has all rows. shape:
-  /// called at most once, when another method seems to cost less; null: not narrow.
+  /// polynomial: the solve starts with it, else with Jacobi. exact: factors or a dense inverse can
+  /// be made, if it comes to that. shape: called at most once, when another method seems to cost
+  /// less; null: not narrow.
   ChangeOver(SolveKind kind, bool polynomial, std::int64_t rows, int columns, double tolerance,
-             bool alone, std::function<GraphShape()> shape = nullptr);
+             bool exact, std::function<GraphShape()> shape = nullptr);
 
   /// Whether to switch now. errors: those that have to fall below the tolerance, relative to the
   /// start; for a system those of the columns solved together, which groups_after more groups

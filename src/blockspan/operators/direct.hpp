@@ -65,6 +65,30 @@ std::unique_ptr<PencilFactors> cudss_pencil(Exec const& exec, HostHermitian k,
                                             LinearOperator<Scalar, Exec> const* M,
                                             PencilUse const& use, std::string& why);
 
+/// A block on the host in double precision, column-major, as factors take it.
+template <class Scalar>
+using FactorColumns =
+    Kokkos::View<std::conditional_t<is_complex_v<Scalar>, Kokkos::complex<double>, double>**,
+                 Kokkos::LayoutLeft, Kokkos::HostSpace>;
+
+/// Y := what `solve` makes of a copy of X in FactorColumns, rounded. Waits for the instance.
+template <class Scalar, class Exec, class Solve>
+void apply_on_host(Exec const& exec, ConstBlock<Scalar, Exec> const& X,
+                   Block<Scalar, Exec> const& Y, Solve const& solve) {
+  using Host = FactorColumns<Scalar>;
+  using Columns =
+      Kokkos::View<typename Host::data_type, Kokkos::LayoutLeft, typename Exec::memory_space>;
+  auto const columns = allocate<Columns>(exec, "Blockspan::DirectSolver", X.extent(0), X.extent(1));
+  auto const host = allocate_mirror(columns);
+  convert_block(exec, X, columns);
+  Kokkos::deep_copy(exec, host, columns);
+  exec.fence("Blockspan::DirectSolver");
+  solve(Host(host.data(), host.extent(0), host.extent(1)));
+  Kokkos::deep_copy(exec, columns, host);
+  convert_block(exec, columns, Y);
+  exec.fence("Blockspan::DirectSolver");
+}
+
 }  // namespace operators
 
 /// Y = (A + shift M + delta D)^-1 X by a sparse factorization; what shift and delta became is in
@@ -84,18 +108,13 @@ class DirectSolver final : public RefreshableOperator<Scalar, Exec> {
              Block<Scalar, Exec> const& Y) const override {
     operators::require_blocks("blockspan::DirectSolver", rows(), blocks::block_ref<Exec>(X),
                               blocks::block_ref<Exec>(Y));
-    using Number = std::conditional_t<is_complex_v<Scalar>, Kokkos::complex<double>, double>;
-    using Columns = Kokkos::View<Number**, Kokkos::LayoutLeft, typename Exec::memory_space>;
-    auto const columns =
-        allocate<Columns>(exec, "Blockspan::DirectSolver", X.extent(0), X.extent(1));
-    auto const host = allocate_mirror(columns);
-    convert_block(exec, X, columns);
-    Kokkos::deep_copy(exec, host, columns);
-    exec.fence("Blockspan::DirectSolver");
-    factors_->solve(reinterpret_cast<double*>(host.data()), static_cast<std::int64_t>(X.extent(1)));
-    Kokkos::deep_copy(exec, columns, host);
-    convert_block(exec, columns, Y);
-    exec.fence("Blockspan::DirectSolver");
+    operators::apply_on_host(exec, X, Y, [&](auto const& columns) { solve(columns); });
+  }
+
+  /// In place, on the host: all of the columns.
+  void solve(operators::FactorColumns<Scalar> const& columns) const {
+    factors_->solve(reinterpret_cast<double*>(columns.data()),
+                    static_cast<std::int64_t>(columns.extent(1)));
   }
 
   /// The shifts of `preconditioner` are sought anew; the ordering is kept.

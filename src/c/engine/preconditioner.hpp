@@ -106,7 +106,7 @@ class WordsPreconditioner final : public Linear<Scalar, Exec> {
     std::shared_ptr<DistributedMatrix<Scalar, Exec> const> mass;
     if (mass_ && words_.kind == Kind::direct) {
       mass = std::static_pointer_cast<Matrix>(mass_)->source().rows;
-      in.mass = &mass->whole();
+      in.mass = mass.get();
     }
     made_ = make_preconditioner(in, words_, level_options());
     require(made_.op != nullptr, where, made_.fault);

@@ -28,12 +28,13 @@ class Automatic {
   /// diagonal entry the solver says what is wrong.
   Automatic(Exec const& exec, SolveKind kind, Crs const& A, Crs const* mass, Linear const& product,
             int columns, double tolerance)
-      : in_{.exec = exec,
+      : mass_(mass != nullptr ? on_one_rank(exec, *mass) : nullptr),
+        in_{.exec = exec,
             .A = on_one_rank(exec, A),
             .product = &product,
             .kind = kind,
             .refuse_diagonal = false,
-            .mass = mass,
+            .mass = mass_.get(),
             .columns = columns},
         M_(make_preconditioner(in_, {PreconditionerKind::automatic, "automatic"})),
         course_(change_over_of(in_, M_, tolerance)) {}
@@ -63,6 +64,7 @@ class Automatic {
   bool mend() { return M_.mend && M_.mend(M_); }
 
  private:
+  std::shared_ptr<DistributedMatrix<Scalar, Exec> const> mass_;
   PreconditionerInput<Scalar, Exec> in_;
   Preconditioner<Scalar, Exec> M_;
   ChangeOver course_;
