@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -68,6 +69,26 @@ TYPED_TEST(Lapack, InverseOfALowerTriangleTimesItIsTheIdentity) {
   auto singular = this->identity(4);
   singular(2, 2) = TypeParam(0);
   EXPECT_EQ(lapack::invert_lower_triangle(this->inside(singular)), 3);
+}
+
+TYPED_TEST(Lapack, SquareOfALowerTriangleIsItsAdjointTimesIt) {
+  for (int n : {0, 1, 20, 150}) {
+    auto L = this->hermitian(n, 2 * n);
+    auto const view = this->inside(L);
+    lapack::square_lower_triangle(view);
+    auto const after = this->values_of(view);
+    for (int i = 0; i < n; ++i)
+      for (int j = 0; j < n; ++j) {
+        TypeParam sum(0);
+        double size = 0;
+        for (int k = std::max(i, j); k < n; ++k) {
+          sum += conjugate(L(k, i)) * L(k, j);
+          size += Kokkos::abs(conjugate(L(k, i)) * L(k, j));
+        }
+        if (i < j) sum = L(i, j);  // not written
+        EXPECT_LE(Kokkos::abs(after(i, j) - sum), 4 * n * this->eps * size) << i << ", " << j;
+      }
+  }
 }
 
 TYPED_TEST(Lapack, PivotedQrSpansTheColumnsAndShowsTheRank) {

@@ -41,8 +41,12 @@ bool by_cholesky(SmallMatrix<Scalar> const& A, SmallMatrix<Scalar> const& invers
   for (std::size_t i = 0; i < n; ++i) smallest = std::min(smallest, squared_magnitude(L(i, i)));
   if (!(smallest >= 1e-11 * static_cast<double>(n))) return false;
   if (lapack::invert_lower_triangle(L) != 0) return false;
-  lapack::multiply(lapack::Transform::adjoint, lapack::Transform::none, Scalar(1), L, L, Scalar(0),
-                   inverse);
+  lapack::square_lower_triangle(L);
+  for (std::size_t j = 0; j < n; ++j)
+    for (std::size_t i = j; i < n; ++i) {
+      inverse(i, j) = L(i, j);
+      inverse(j, i) = conjugate(L(i, j));
+    }
   return true;
 }
 

@@ -21,6 +21,7 @@ extern "C" {
 #define BLOCKSPAN_LAPACK_BOTH(S, p)                                                               \
   void p##potrf_(char const*, int const*, S*, int const*, int*);                                  \
   void p##trtri_(char const*, char const*, int const*, S*, int const*, int*);                     \
+  void p##lauum_(char const*, int const*, S*, int const*, int*);                                  \
   void p##trsm_(char const*, char const*, char const*, char const*, int const*, int const*,       \
                 S const*, S const*, int const*, S*, int const*);                                  \
   void p##gemm_(char const*, char const*, int const*, int const*, int const*, S const*, S const*, \
@@ -267,6 +268,16 @@ int invert_lower_triangle(SmallMatrix<Scalar> const& L) {
 }
 
 template <class Scalar>
+void square_lower_triangle(SmallMatrix<Scalar> const& L) {
+  require_square("lapack::square_lower_triangle", L);
+  int const n = rows(L), ld = leading_dimension(L);
+  if (n == 0) return;
+  OneThread const one_thread;
+  int info = 0;
+  of_type<Scalar>(slauum_, dlauum_, clauum_, zlauum_)("L", &n, L.data(), &ld, &info);
+}
+
+template <class Scalar>
 int qr_pivoted(SmallMatrix<Scalar> const& Z, std::vector<real_t<Scalar>>& diagonal) {
   int const m = rows(Z), k = columns(Z), ld = leading_dimension(Z), query = -1;
   require(m >= k, "lapack::qr_pivoted", "as many rows as columns are needed, Z is ", m, " x ", k);
@@ -334,6 +345,7 @@ void gemm(bool transpose_a, bool transpose_b, int m, int n, int k, Scalar const&
   template void reduce_to_standard(SmallMatrix<S> const&, SmallMatrix<S> const&);                  \
   template void solve_lower(Transform, SmallMatrix<S> const&, SmallMatrix<S> const&);              \
   template int invert_lower_triangle(SmallMatrix<S> const&);                                       \
+  template void square_lower_triangle(SmallMatrix<S> const&);                                      \
   template int qr_pivoted(SmallMatrix<S> const&, std::vector<real_t<S>>&);                         \
   template void multiply(Transform, Transform, S, SmallMatrix<S> const&, SmallMatrix<S> const&, S, \
                          SmallMatrix<S> const&);                                                   \

@@ -55,6 +55,11 @@ void reduce_to_standard(SmallMatrix<Scalar> const& A, SmallMatrix<Scalar> const&
 template <class Scalar>
 int invert_lower_triangle(SmallMatrix<Scalar> const& L);
 
+/// The lower triangle of L^H L in place of the lower triangular L; the strict upper triangle is
+/// neither read nor written.
+template <class Scalar>
+void square_lower_triangle(SmallMatrix<Scalar> const& L);
+
 /// QR with column pivoting of the m x k matrix Z (m >= k): Z P = Q R. On return Z holds the k
 /// orthonormal columns of Q, and `diagonal` |R_11| >= |R_22| >= ...: columns of Q whose |R_kk| is
 /// negligible against |R_11| span nothing.
