@@ -71,8 +71,8 @@ class WordsPreconditioner final : public Linear<Scalar, Exec> {
       not_built(place +
                 "the library was built without gauss-seidel "
                 "(-DBlockspan_ENABLE_KOKKOS_KERNELS=ON)");
-    bool const on_one = words_.kind == Kind::direct || words_.kind == Kind::gauss_seidel;
-    require(!on_one || ranks == 1, where, words_.name, " is of one process, not of ranks");
+    require(words_.kind != Kind::gauss_seidel || ranks == 1, where, words_.name,
+            " is of one process, not of ranks");
     if (words_.kind == Kind::multigrid && ranks > 1 && sizeof(Real) < sizeof(double))
       not_built(place + "multigrid on ranks is in double precision only");
   }

@@ -236,8 +236,9 @@ typedef struct {
 BLOCKSPAN_API blockspan_code
 blockspan_preconditioner_defaults(blockspan_preconditioner_options *options, size_t size);
 /* words: "none" (the result is NULL), "jacobi", "block-jacobi[:ROWS]",
-   "chebyshev[:DEGREE[:RATIO]]", "multigrid[:DEGREE]", "direct" or "gauss-seidel" (the last two of
-   one process, where built), as --preconditioner of the programs. options: NULL for the defaults. */
+   "chebyshev[:DEGREE[:RATIO]]", "multigrid[:DEGREE]", "direct" (on ranks the first one factors)
+   or "gauss-seidel" (of one process), the last two where built, as --preconditioner of the
+   programs. options: NULL for the defaults. */
 BLOCKSPAN_API blockspan_code blockspan_preconditioner(
     blockspan_operator matrix, const char *words, const blockspan_preconditioner_options *options,
     blockspan_operator *preconditioner);
