@@ -126,7 +126,7 @@ void add_exact(CLI::App& app, EigCommand& command) {
          "--factors", exact.factors,
          "Where matrices are factored: on the host by MUMPS, on a CUDA device by cuDSS (NVIDIA's "
          "wheel nvidia-cudss-cu13; BLOCKSPAN_CUDSS_LIBRARY names its libcudss.so.1; auto: 10,000 "
-         "rows and more on a device, if that can be; several ranks: on the host of rank 0)")
+         "rows and more on a device, if that can be; of several ranks by rank 0)")
       ->check(CLI::IsMember({"auto", "host", "device"}));
 }
 
