@@ -90,10 +90,10 @@ struct AdaptiveChoice : tuning::AdaptiveLimits {
   /// a thread, and a part of another, they are one round: half a row less, as a tile may have one
   /// more or less.
   static std::int64_t tile_work(RowStatistics const& rows) {
-    double const row = rows.mean() + static_cast<double>(tuning::adaptive_row_work);
-    double const rounds = static_cast<double>(tuning::adaptive_tile_work) / row / rows_of_round;
+    double const of_row = rows.mean() + static_cast<double>(tuning::adaptive_row_work);
+    double const rounds = static_cast<double>(tuning::adaptive_tile_work) / of_row / rows_of_round;
     bool const one = rounds > 1 && rounds < 1.5 && !has_long_rows(rows);
-    return one ? static_cast<std::int64_t>((rows_of_round - 0.5) * row)
+    return one ? static_cast<std::int64_t>((rows_of_round - 0.5) * of_row)
                : tuning::adaptive_tile_work;
   }
 
