@@ -2,9 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
-#include <limits>
 #include <memory>
-#include <numeric>
 #include <optional>
 #include <span>
 #include <string>
@@ -14,13 +12,10 @@
 
 #include <Kokkos_Core.hpp>
 
-#include <blockspan/distributed/distribute.hpp>
 #include <blockspan/distributed/distributed_matrix.hpp>
 #include <blockspan/distributed/distributed_operator.hpp>
-#include <blockspan/distributed/halo/exchange_lists.hpp>
-#include <blockspan/distributed/local_rows.hpp>
+#include <blockspan/distributed/rank_zero.hpp>
 #include <blockspan/operators/direct.hpp>
-#include <blockspan/sparse/host/host_csr.hpp>
 #include <blockspan/support/error.hpp>
 #include <blockspan/support/memory.hpp>
 
@@ -37,7 +32,7 @@ class FactorsOnRankZero final : public operators::PencilFactors {
   template <class Make>
   FactorsOnRankZero(Exec const& exec, RowSpace space, Make const& make)
       : exec_(exec), space_(std::move(space)) {
-    on_rank_zero([&] { whole_ = make(); });
+    on_rank_zero(ranks(), [&] { whole_ = make(); });
     broadcast_facts();
     library_ = ranks().words_of_first(whole_.factors ? factors().library() + " of rank 0" : "");
     note_ = ranks().words_of_first(whole_.notes.empty() ? "" : whole_.notes.front());
@@ -50,7 +45,7 @@ class FactorsOnRankZero final : public operators::PencilFactors {
 
   ShiftCount factor(double shift) override {
     ShiftCount count;
-    on_rank_zero([&] { count = factors().factor(shift); });
+    on_rank_zero(ranks(), [&] { count = factors().factor(shift); });
     ranks().broadcast(std::span(&count, 1), 0);
     broadcast_facts();
     return count;
@@ -58,16 +53,14 @@ class FactorsOnRankZero final : public operators::PencilFactors {
 
   std::vector<std::int64_t> null_rows() const override {
     std::vector<std::int64_t> rows;
-    on_rank_zero([&] { rows = factors().null_rows(); });
+    on_rank_zero(ranks(), [&] { rows = factors().null_rows(); });
     ranks().broadcast(rows, 0);
     return rows;
   }
 
   void solve(double* B, std::int64_t columns) const override {
-    auto const local = rows_of_rank(reinterpret_cast<Scalar*>(B), columns);
-    auto const whole = gathered(local);
-    on_rank_zero([&] { solve_whole(whole, columns); });
-    scatter_block(space_, whole, local);
+    change_on_rank_zero(space_, rows_of_rank(reinterpret_cast<Scalar*>(B), columns),
+                        [&](auto const& whole) { solve_whole(whole, columns); });
   }
 
   std::vector<double> energies(double const* X, std::vector<double> const& values) const override {
@@ -90,8 +83,7 @@ class FactorsOnRankZero final : public operators::PencilFactors {
 
  private:
   template <class Value>
-  using Columns =
-      Kokkos::View<Value**, Kokkos::LayoutLeft, Kokkos::HostSpace, Kokkos::MemoryTraits<0>>;
+  using Columns = Kokkos::View<Value**, Kokkos::LayoutLeft, Kokkos::HostSpace>;
   struct Facts {
     double scaled_size, norm_k, norm_m, flops;
     std::int64_t entries, bytes;
@@ -99,13 +91,6 @@ class FactorsOnRankZero final : public operators::PencilFactors {
   };
 
   Communicator const& ranks() const { return space_.communicator(); }
-
-  template <class Function>
-  void on_rank_zero(Function const& f) const {
-    ranks().run_agreed([&] {
-      if (ranks().rank() == 0) f();
-    });
-  }
 
   operators::PencilFactors& factors() const { return *whole_.factors; }
 
@@ -136,25 +121,14 @@ class FactorsOnRankZero final : public operators::PencilFactors {
                           static_cast<std::size_t>(columns));
   }
 
-  /// On rank 0; empty elsewhere.
-  template <class Value>
-  Columns<Scalar> gathered(Columns<Value> const& local) const {
-    Columns<Scalar> whole;
-    on_rank_zero([&] {
-      whole = allocate<Columns<Scalar>>(Kokkos::DefaultHostExecutionSpace(),
-                                        "Blockspan::distributed::factors", rows(), local.extent(1));
-    });
-    gather_block(space_, local, whole);
-    return whole;
-  }
-
   /// What rank 0 computes of the rows of all, a value a column.
   template <class Compute>
   std::vector<double> values_of_columns(double const* X, std::int64_t columns,
                                         Compute const& compute) const {
-    auto const whole = gathered(rows_of_rank(reinterpret_cast<Scalar const*>(X), columns));
+    auto const whole =
+        block_on_rank_zero(space_, rows_of_rank(reinterpret_cast<Scalar const*>(X), columns));
     std::vector<double> values;
-    on_rank_zero([&] { values = compute(reinterpret_cast<double const*>(whole.data())); });
+    on_rank_zero(ranks(), [&] { values = compute(reinterpret_cast<double const*>(whole.data())); });
     ranks().broadcast(values, 0);
     return values;
   }
@@ -165,51 +139,6 @@ class FactorsOnRankZero final : public operators::PencilFactors {
   Facts facts_{};
   std::string library_, note_;
 };
-
-/// The rows of all ranks on rank 0's host; without rows elsewhere.
-template <class Scalar>
-struct WholeRows {
-  std::vector<int> offsets{0}, columns;
-  std::vector<Scalar> values;
-
-  /// In the memory of the instance: on hosts these very arrays.
-  template <class Exec>
-  CrsMatrix<Scalar, Exec> matrix(Exec const& exec) {
-    auto const rows = static_cast<std::int64_t>(offsets.size()) - 1;
-    return sparse::to_device(exec,
-                             sparse::HostCsr<Scalar, int, int>{
-                                 rows, rows, sparse::HostArray<int>(offsets.data(), offsets.size()),
-                                 sparse::HostArray<int>(columns.data(), columns.size()),
-                                 sparse::HostArray<Scalar>(values.data(), values.size())});
-  }
-};
-
-/// Waits for the instance. All ranks together.
-template <class Scalar, class Exec>
-WholeRows<Scalar> rows_on_rank_zero(Exec const& exec, DistributedMatrix<Scalar, Exec> const& A) {
-  Communicator const& ranks = A.row_space().communicator();
-  LocalRows<Scalar> mine;
-  std::vector<int> lengths, columns;
-  ranks.run_agreed([&] {
-    constexpr std::int64_t most = std::numeric_limits<int>::max();
-    require(A.partition().global_rows() <= most && A.nonzeros() <= most, "blockspan::direct",
-            A.partition().global_rows(), " rows and ", A.nonzeros(),
-            " entries, more than 32 bits can number");
-    mine = A.global_rows(exec);
-    for (std::size_t i = 0; i + 1 < mine.offsets.size(); ++i)
-      lengths.push_back(static_cast<int>(mine.offsets[i + 1] - mine.offsets[i]));
-    columns.assign(mine.columns.begin(), mine.columns.end());
-  });
-  WholeRows<Scalar> all;
-  all.columns = collect_lists(ranks, 0, columns);
-  all.values = collect_lists(ranks, 0, mine.values);
-  lengths = collect_lists(ranks, 0, lengths);
-  ranks.run_agreed([&] {
-    all.offsets.resize(lengths.size() + 1);
-    std::inclusive_scan(lengths.begin(), lengths.end(), all.offsets.begin() + 1);
-  });
-  return all;
-}
 
 /// As DirectSolver, of matrices whose rows are spread over ranks: factors that rank 0 has alone.
 /// Rank 0 needs memory for both matrices, the factors and a block of all rows. A product gathers X
@@ -227,7 +156,7 @@ class DirectOnRankZero final : public LinearOperator<Scalar, Exec> {
     auto a = rows_on_rank_zero(exec, A);
     WholeRows<Scalar> m;
     if (mass != nullptr) m = rows_on_rank_zero(exec, *mass);
-    on_rank_zero([&] {
+    on_rank_zero(ranks(), [&] {
       auto const of_mass = mass != nullptr ? m.matrix(exec) : CrsMatrix<Scalar, Exec>();
       whole_ = std::make_unique<DirectSolver<Scalar, Exec>>(
           direct(exec, a.matrix(exec), options, mass != nullptr ? &of_mass : nullptr));
@@ -242,22 +171,14 @@ class DirectOnRankZero final : public LinearOperator<Scalar, Exec> {
     operators::require_blocks("blockspan::DirectSolver", rows(), blocks::block_ref<Exec>(X),
                               blocks::block_ref<Exec>(Y));
     operators::apply_on_host(exec, X, Y, [&](auto const& local) {
-      operators::FactorColumns<Scalar> whole;
-      on_rank_zero([&] {
-        whole = allocate<operators::FactorColumns<Scalar>>(Kokkos::DefaultHostExecutionSpace(),
-                                                           "Blockspan::DirectSolver",
-                                                           whole_->rows(), local.extent(1));
-      });
-      gather_block(space_, local, whole);
-      on_rank_zero([&] { whole_->solve(whole); });
-      scatter_block(space_, whole, local);
+      change_on_rank_zero(space_, local, [&](auto const& whole) { whole_->solve(whole); });
     });
   }
 
   /// Values of the same pattern.
   void refresh(Exec const& exec, Matrix const& A) {
     auto a = rows_on_rank_zero(exec, A);
-    on_rank_zero([&] { whole_->refresh(exec, a.matrix(exec)); });
+    on_rank_zero(ranks(), [&] { whole_->refresh(exec, a.matrix(exec)); });
     take_report();
   }
 
@@ -271,13 +192,6 @@ class DirectOnRankZero final : public LinearOperator<Scalar, Exec> {
 
  private:
   Communicator const& ranks() const { return space_.communicator(); }
-
-  template <class Function>
-  void on_rank_zero(Function const& f) const {
-    ranks().run_agreed([&] {
-      if (ranks().rank() == 0) f();
-    });
-  }
 
   void take_report() {
     if (whole_) report_ = whole_->report();

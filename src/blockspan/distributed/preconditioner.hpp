@@ -90,9 +90,7 @@ GraphShape shape_on_rank_zero(Exec const& exec, DistributedMatrix<Scalar, Exec> 
   if (std::max(A.partition().global_rows(), A.nonzeros()) > std::numeric_limits<int>::max())
     return shape;
   auto all = rows_on_rank_zero(exec, A);
-  ranks.run_agreed([&] {
-    if (ranks.rank() == 0) shape = graph_shape(all.matrix(exec));
-  });
+  on_rank_zero(ranks, [&] { shape = graph_shape(all.matrix(exec)); });
   ranks.broadcast(std::span(&shape, 1), 0);
   return shape;
 }

@@ -1,0 +1,99 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/distributed/distribute.hpp>
+#include <blockspan/distributed/distributed_matrix.hpp>
+#include <blockspan/distributed/halo/exchange_lists.hpp>
+#include <blockspan/distributed/local_rows.hpp>
+#include <blockspan/sparse/host/host_csr.hpp>
+#include <blockspan/support/error.hpp>
+#include <blockspan/support/memory.hpp>
+
+// What rank 0 does alone with the rows of all ranks. All ranks call these together.
+
+namespace blockspan::distributed {
+
+/// f() on rank 0; what it throws is an Error on all ranks.
+template <class Function>
+void on_rank_zero(Communicator const& ranks, Function const& f) {
+  ranks.run_agreed([&] {
+    if (ranks.rank() == 0) f();
+  });
+}
+
+/// A block of all rows on rank 0's host, without rows elsewhere. local: the rows of this rank, on
+/// the host.
+template <class LocalView>
+auto block_on_rank_zero(RowSpace const& space, LocalView const& local) {
+  using Whole = Kokkos::View<typename LocalView::non_const_value_type**, Kokkos::LayoutLeft,
+                             Kokkos::HostSpace>;
+  Whole whole;
+  on_rank_zero(space.communicator(), [&] {
+    whole = allocate<Whole>(Kokkos::DefaultHostExecutionSpace(), "Blockspan::distributed::whole",
+                            space.cuts().back(), local.extent(1));
+  });
+  gather_block(space, local, whole);
+  return whole;
+}
+
+/// local := the rows of this rank of what f(whole) makes, on rank 0, of the block of all rows.
+template <class LocalView, class Function>
+void change_on_rank_zero(RowSpace const& space, LocalView const& local, Function const& f) {
+  auto const whole = block_on_rank_zero(space, local);
+  on_rank_zero(space.communicator(), [&] { f(whole); });
+  scatter_block(space, whole, local);
+}
+
+/// The rows of all ranks on rank 0's host; without rows elsewhere.
+template <class Scalar>
+struct WholeRows {
+  std::vector<int> offsets{0}, columns;
+  std::vector<Scalar> values;
+
+  /// In the memory of the instance: on hosts these very arrays.
+  template <class Exec>
+  CrsMatrix<Scalar, Exec> matrix(Exec const& exec) {
+    auto const rows = static_cast<std::int64_t>(offsets.size()) - 1;
+    return sparse::to_device(exec,
+                             sparse::HostCsr<Scalar, int, int>{
+                                 rows, rows, sparse::HostArray<int>(offsets.data(), offsets.size()),
+                                 sparse::HostArray<int>(columns.data(), columns.size()),
+                                 sparse::HostArray<Scalar>(values.data(), values.size())});
+  }
+};
+
+/// Waits for the instance. All ranks together.
+template <class Scalar, class Exec>
+WholeRows<Scalar> rows_on_rank_zero(Exec const& exec, DistributedMatrix<Scalar, Exec> const& A) {
+  Communicator const& ranks = A.row_space().communicator();
+  LocalRows<Scalar> mine;
+  std::vector<int> lengths, columns;
+  ranks.run_agreed([&] {
+    constexpr std::int64_t most = std::numeric_limits<int>::max();
+    require(A.partition().global_rows() <= most && A.nonzeros() <= most, "blockspan::direct",
+            A.partition().global_rows(), " rows and ", A.nonzeros(),
+            " entries, more than 32 bits can number");
+    mine = A.global_rows(exec);
+    for (std::size_t i = 0; i + 1 < mine.offsets.size(); ++i)
+      lengths.push_back(static_cast<int>(mine.offsets[i + 1] - mine.offsets[i]));
+    columns.assign(mine.columns.begin(), mine.columns.end());
+  });
+  WholeRows<Scalar> all;
+  all.columns = collect_lists(ranks, 0, columns);
+  all.values = collect_lists(ranks, 0, mine.values);
+  lengths = collect_lists(ranks, 0, lengths);
+  ranks.run_agreed([&] {
+    all.offsets.resize(lengths.size() + 1);
+    std::inclusive_scan(lengths.begin(), lengths.end(), all.offsets.begin() + 1);
+  });
+  return all;
+}
+
+}  // namespace blockspan::distributed
