@@ -73,6 +73,36 @@ TYPED_TEST(Starts, ThatAreExactButWrongAreFoundOut) {
   this->from(12, [&](int i, int j) { return vectors(i, 10 + j); });
 }
 
+TYPED_TEST(Starts, ThatLackOnePairAreFoundOutOrTheSearchIsSaidToBeTooShort) {
+  for (int const n : {40, 120, 1000}) {
+    TestMatrix<double> chain(n);
+    for (int i = 0; i < n; ++i) {
+      chain.add(i, i, 2.0);
+      if (i > 0) chain.add(i, i - 1, -1.0);
+      if (i + 1 < n) chain.add(i, i + 1, -1.0);
+    }
+    double const angle = std::acos(-1.0) / (n + 1);
+    for (int const lacking : {0, wanted - 1}) {
+      auto const solved =
+          solve<double, TypeParam>(chain, nullptr, wanted, [&](auto& options, auto const& X) {
+            set_columns<double, TypeParam>(X, wanted, [&](int i, int j) {
+              return std::sin((i + 1) * (j < lacking ? j + 1 : j + 2) * angle);
+            });
+            options.guess_columns = wanted;
+          });
+      EXPECT_EQ(solved.report.status, Status::converged);
+      bool right = true;
+      for (int j = 0; j < wanted; ++j) {
+        double const exact = 2 - 2 * std::cos((j + 1) * angle);
+        right = right && std::abs(solved.report.eigenvalues[j] - exact) <= 1e-4 * exact;
+      }
+      EXPECT_TRUE(right || solved.report.trouble.find("hide") != std::string::npos)
+          << n << ", without pair " << lacking;
+      EXPECT_TRUE(right || n > 40) << lacking;
+    }
+  }
+}
+
 TYPED_TEST(Starts, ThatAreExactButWrongAreFoundOutInAPencil) {
   auto const A = grid7<double>(N);
   auto B = A;

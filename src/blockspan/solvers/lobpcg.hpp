@@ -87,13 +87,18 @@ struct LobpcgOptions {
   /// Leading columns of X that are a start; the others start random. In batches, those beyond the
   /// block are the start of the later ones.
   int guess_columns = 0;
+  /// The start is what a solve of this problem from random columns has left, so that no pair can
+  /// hide behind it, and the probe is as short as without a start.
+  bool continued = false;
   /// n x c vectors of any length that the eigenvectors must be B-orthogonal to (null vectors, pairs
   /// found before); dependent ones are dropped. The pairs and their residuals are then those of
   /// P^H A P, P the B-orthogonal projection. Null: none.
   ConstBlock<Scalar, Exec> constraints = {};
   std::uint64_t seed = 1;  ///< of every random column
   /// Look for missed pairs before claiming success: guards begin anew from random columns and are
-  /// iterated for a while. A block without guards gets some (see widest_block).
+  /// iterated until the lowest has settled above the wanted pairs, for ten iterations or a fifth of
+  /// those so far; 100 with a start of all wanted columns, after which `trouble` says if they were
+  /// too few. A block without guards gets some (see widest_block).
   bool probe = true;
   bool check_hermitian = true;
   int stagnation_window = 60;  ///< idle iterations before a restart

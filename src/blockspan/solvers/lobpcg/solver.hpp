@@ -200,10 +200,7 @@ class LobpcgSolver {
   /// Decides what comes next: a status ends the solve; `again` says that X has changed and must be
   /// measured anew; otherwise the iteration goes on.
   std::optional<Status> judge(bool& again) {
-    if (probe_.due(flow_.iteration)) {
-      probe_.end(space_.theta);
-      stagnation_.begin_anew(flow_.iteration);
-    }
+    if (probe_.over(flow_.iteration, space_.theta, norms_)) end_probe();
     if (!probe_.running() && converged() == flow_.wanted) {
       again = true;
       return verify();
@@ -330,6 +327,8 @@ class LobpcgSolver {
   // verdicts.hpp
   std::optional<Status> verify();
   bool may_probe() const;
+  bool start_may_hide_pairs() const;
+  void end_probe();
   std::optional<Status> begin_probe(Status otherwise);
   std::optional<Status> end_short(Status status);
   std::optional<Status> restart();

@@ -43,8 +43,27 @@ std::optional<Status> LobpcgSolver<Scalar, Exec>::begin_probe(Status otherwise) 
                               flow_.wanted);
   if (flow_.wanted == space_.m() && !widen()) return otherwise;
   flow_.exact = false;
-  return probe_.begin(space_, flow_.wanted, flow_.iteration, options_.max_iterations,
+  int const length = start_may_hide_pairs() ? 100 : 10;
+  return probe_.begin(space_, flow_.wanted, flow_.iteration, length, options_.max_iterations,
                       worst_backward(), quality);
+}
+
+/// A start of eigenvectors that are not the wanted ones needs no iteration; random columns are at
+/// the wanted ones when they have converged.
+template <class Scalar, class Exec>
+bool LobpcgSolver<Scalar, Exec>::start_may_hide_pairs() const {
+  return options_.guess_columns >= flow_.wanted && !options_.continued;
+}
+
+/// Ends a search, and says so where it was too short for what the start may hide.
+template <class Scalar, class Exec>
+void LobpcgSolver<Scalar, Exec>::end_probe() {
+  probe_.end(space_.theta, norms_);
+  stagnation_.begin_anew(flow_.iteration);
+  if (!probe_.wanted() && start_may_hide_pairs() && !probe_.conclusive())
+    problem_.trouble =
+        "the start may hide a pair: the search for one ended before it could tell; start without "
+        "it, or with a stronger preconditioner";
 }
 
 /// The end without all pairs. What is said of those that converged asks for a probe as well; where
@@ -93,7 +112,7 @@ std::optional<Status> LobpcgSolver<Scalar, Exec>::handle(Extension outcome) {
     case Extension::empty:
       // No direction is left to look for missed pairs in: the probe has seen all there is.
       if (probe_.running() && converged() == flow_.wanted) {
-        probe_.end(space_.theta);
+        probe_.end(space_.theta, norms_);
         return std::nullopt;
       }
       if (++flow_.consecutive_empty >= 2)
