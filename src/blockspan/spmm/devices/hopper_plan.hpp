@@ -201,9 +201,12 @@ struct AdaptiveLimits {
   /// 122, 152, 143, 205, 352, 706; 111, 120, 148, 205, 396, 686; log-normal rows (8) 23, 30, 29,
   /// 49, 97, 187; 23, 25, 34, 50, 100, 196; but R-MAT 18 (15) 46, 53, 67, 77, 131, 257; 52, 54, 63,
   /// 86, 158, 262; power law of 1e5 (31) 38, 45, 50, 71, 137, 218; 43, 44, 52, 71, 130, 254. Wells,
-  /// an earlier kernel (14 a row, 1.1): 33, 34, 46, 54, 78, 131; 30, 32, 42, 65, 99, 168. Of 23,133
-  /// rows (ca-CondMat) 8.4, 10.6 with 8 columns.
+  /// an earlier kernel (14 a row, 1.1): 33, 34, 46, 54, 78, 131; 30, 32, 42, 65, 99, 168. Few
+  /// rows, for the segments that a device needs, do not gain: soc-Slashdot0902 (82,168
+  /// of 11.5) 14.0, 15.2, 15.5, 20.7, 38, 75; 16.9, 17.2, 19.6, 25, 47, 78; ca-CondMat (23,133), n
+  /// = 8 8.1, 10.7.
   static constexpr double most_of_columns = 12.5;
+  static constexpr std::int64_t rows_of_columns = 2;
   static constexpr double most_of_even_rows = 32, most_even = 1.5;
   static constexpr std::int64_t few_column_bytes = 64;
   /// Mean rows whose columns are near no neighbour's, pairs and tiles: 8 random a row 79, 71;

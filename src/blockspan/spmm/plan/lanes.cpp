@@ -165,9 +165,15 @@ Lanes columns_of_lane(Lanes lanes, std::int64_t columns, int most, SegmentStatis
                    (of.unevenness <= uneven && columns >= few && columns <= most_of_few));
   bool const alone = lanes.grid.entry_bits == 0;
   if (asked.vectors == 2 && alone) lanes.vectors_per_lane = 2;
-  if (!(four || columns >= (is_short ? pair_columns_short : pair_columns)) || !alone ||
-      asked.any() || !has_many(of, columns, device))
+  if (!(four || columns >= (is_short ? pair_columns_short : pair_columns)) || !alone || asked.any())
     return lanes;
+  if (!has_many(of, columns, device)) {
+    // The lanes keep the device busy, but each pass walks all entries again.
+    std::int64_t const each = ceil_div(columns, std::int64_t{1} << tuning::device_lane_bits);
+    if (each > 1)
+      lanes = {{tuning::device_lane_bits, 0}, static_cast<int>(std::min<std::int64_t>(each, most))};
+    return lanes;
+  }
   if (!four) {
     int const bits = is_short ? pair_lane_bits_short : pair_lane_bits;
     return {{bits_to_hold(ceil_div(columns, std::int64_t{2}), bits), 0}, 2};

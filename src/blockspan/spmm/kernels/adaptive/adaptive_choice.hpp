@@ -72,7 +72,8 @@ struct AdaptiveChoice : tuning::AdaptiveLimits {
       return bytes == few_column_bytes;
     if (!is_cut(chosen) || !has_long_rows(rows) || longest_part(rows) > longest_of_columns)
       return false;
-    return rows.mean() <= most_of_columns ||
+    bool const many = rows.rows >= rows_of_columns * few_segments(device);
+    return (rows.mean() <= most_of_columns && many) ||
            (rows.mean() <= most_of_even_rows && rows.imbalance() <= most_even &&
             bytes <= few_column_bytes);
   }
