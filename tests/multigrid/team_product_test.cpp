@@ -15,14 +15,14 @@
 #include <blockspan/multigrid/setup/graph_impl.hpp>
 #include <blockspan/multigrid/setup/team_product.hpp>
 
+#include "support/types.hpp"
+
 namespace blockspan::test {
 namespace {
 
 using levels::ProductTeams;
-using Host = Kokkos::DefaultHostExecutionSpace;
-using HostArena = support::Arena<Host>;
-
 /// A matrix of random entries, whose columns ascend.
+template <class Host>
 struct RandomMatrix {
   levels::Pattern<Host> pattern;
   levels::Array<double, Host> values;
@@ -55,9 +55,10 @@ struct RandomMatrix {
   levels::MatrixRef<double, int, int> ref() const { return {pattern.ref(), values.data()}; }
 };
 
-void expect_product(RandomMatrix const& A, RandomMatrix const& B) {
+template <class Host>
+void expect_product(RandomMatrix<Host> const& A, RandomMatrix<Host> const& B) {
   Host const exec;
-  HostArena arena("Blockspan::test");
+  support::Arena<Host> arena("Blockspan::test");
   constexpr auto any = std::numeric_limits<std::int64_t>::max();
   auto const C =
       levels::multiply_on_host<Host, double>(exec, arena, A.ref(), B.ref(), {}, {}, true, any);
@@ -88,21 +89,24 @@ void expect_product(RandomMatrix const& A, RandomMatrix const& B) {
   EXPECT_FALSE(limited(pattern.entries() - 1));
 }
 
-TEST(HostProduct, FindsAndAddsUpInOnePass) {
-  expect_product({40, 30, 6, 30, 1}, {30, 50, 5, 50, 2});
-  expect_product({300, 200, 9, 12, 3}, {200, 1000, 7, 40, 4});       // columns near each other
-  expect_product({300, 200, 9, 200, 5}, {200, 90000, 7, 90000, 6});  // and far apart
-  expect_product({1, 500, 500, 500, 7}, {500, 2000, 20, 2000, 8});   // a hub
-  expect_product({3, 1, 0, 1, 9}, {1, 4, 4, 4, 10});
+template <class Host>
+void expect_products() {
+  using Matrix = RandomMatrix<Host>;
+  auto const expect = [](Matrix const& A, Matrix const& B) { expect_product(A, B); };
+  expect({40, 30, 6, 30, 1}, {30, 50, 5, 50, 2});
+  expect({300, 200, 9, 12, 3}, {200, 1000, 7, 40, 4});       // columns near each other
+  expect({300, 200, 9, 200, 5}, {200, 90000, 7, 90000, 6});  // and far apart
+  expect({1, 500, 500, 500, 7}, {500, 2000, 20, 2000, 8});   // a hub
+  expect({3, 1, 0, 1, 9}, {1, 4, 4, 4, 10});
 }
 
-/// Along lists, as hosts look for it, against round after round of all nodes.
-TEST(IndependentSet, OfListsIsThatOfAllNodes) {
+template <class Host>
+void expect_independent_sets() {
   Host const exec;
-  HostArena arena("Blockspan::test");
+  support::Arena<Host> arena("Blockspan::test");
   for (unsigned seed = 1; seed < 6; ++seed) {
     int const n = 400;
-    RandomMatrix const half(n, n, 4, seed % 2 == 0 ? 20 : n, seed);
+    RandomMatrix<Host> const half(n, n, 4, seed % 2 == 0 ? 20 : n, seed);
     auto const other = levels::transposed(exec, arena, half.pattern);
     auto const edges =  // symmetric
         levels::multiply_patterns(exec, arena, half.pattern.ref(), other.pattern.ref());
@@ -116,6 +120,25 @@ TEST(IndependentSet, OfListsIsThatOfAllNodes) {
     EXPECT_EQ(rounds, round);
     for (int i = 0; i < n; ++i) EXPECT_EQ(listed.state(i), plain.state(i)) << i;
   }
+}
+
+template <class Exec>
+class SetupOnHosts : public ::testing::Test {};
+TYPED_TEST_SUITE(SetupOnHosts, Backends);
+
+TYPED_TEST(SetupOnHosts, FindsAndAddsUpProductsInOnePass) {
+  if constexpr (runs_on_host_v<TypeParam>)
+    expect_products<TypeParam>();
+  else
+    GTEST_SKIP() << "a device takes teams";
+}
+
+/// Along lists, as hosts look for it, against round after round of all nodes.
+TYPED_TEST(SetupOnHosts, FindsTheIndependentSetOfAllNodesAlongLists) {
+  if constexpr (runs_on_host_v<TypeParam>)
+    expect_independent_sets<TypeParam>();
+  else
+    GTEST_SKIP() << "a device takes rounds of all nodes";
 }
 
 /// The largest team that Kokkos finds on HIP: that of the first block, of 128 threads, 64, ... down
