@@ -68,6 +68,18 @@ std::vector<T> deal(Communicator const& ranks, int root, std::int64_t mine, Get 
 
 }  // namespace distributed
 
+/// A on one rank, sharing its arrays; cut as `like` says, or at chunks of the sums over rows. One
+/// pass over A; waits for the instance. Throws Error as the constructor does.
+template <class Scalar, class Exec>
+std::shared_ptr<DistributedMatrix<Scalar, Exec> const> on_one_rank(
+    Exec const& exec, CrsMatrix<Scalar, Exec> const& A, Communicator const& ranks = {},
+    RowPartition const* like = nullptr) {
+  std::int64_t const n = A.numRows();
+  RowPartition const all({0, n}, unit_of_cuts(n, blocks::chunk_rows<Exec>(n), 1));
+  return std::make_shared<DistributedMatrix<Scalar, Exec> const>(exec, ranks, like ? *like : all,
+                                                                 A);
+}
+
 /// The rows of a square matrix that one rank has whole, spread over all: as `like` says (a mass
 /// matrix has the rows of its matrix), or cut at chunks of the sums over rows, by entries. A: any
 /// CrsMatrix whose arrays are in host memory or can be mirrored; on other ranks than `root` it is

@@ -4,7 +4,6 @@
 #include <array>
 #include <cstdint>
 #include <limits>
-#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
@@ -379,18 +378,6 @@ auto DistributedMatrix<Scalar, Exec>::diagonal_block(Exec const& exec) const -> 
   if (partition_.ranks() == 1) return whole();
   return distributed::local_columns<Exec, Scalar>(
       exec, {rows_of(lower_boundary), rows_of(interior), rows_of(upper_boundary)}, local_rows());
-}
-
-/// A on one rank, sharing its arrays; cut as `like` says, or at chunks of the sums over rows. One
-/// pass over A; waits for the instance. Throws Error as the constructor does.
-template <class Scalar, class Exec>
-std::shared_ptr<DistributedMatrix<Scalar, Exec> const> on_one_rank(
-    Exec const& exec, CrsMatrix<Scalar, Exec> const& A, Communicator const& ranks = {},
-    RowPartition const* like = nullptr) {
-  std::int64_t const n = A.numRows();
-  RowPartition const all({0, n}, unit_of_cuts(n, blocks::chunk_rows<Exec>(n), 1));
-  return std::make_shared<DistributedMatrix<Scalar, Exec> const>(exec, ranks, like ? *like : all,
-                                                                 A);
 }
 
 }  // namespace blockspan

@@ -5,10 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -17,6 +15,7 @@
 #include <blockspan/distributed/distributed_matrix.hpp>
 #include <blockspan/distributed/distributed_multigrid.hpp>
 #include <blockspan/distributed/factored_pencil.hpp>
+#include <blockspan/distributed/rank_zero.hpp>
 #include <blockspan/multigrid/automatic.hpp>
 #include <blockspan/multigrid/multigrid.hpp>
 #include <blockspan/multigrid/preconditioner_words.hpp>
@@ -80,20 +79,6 @@ struct LinkedComponents {
 };
 
 namespace distributed {
-
-/// The shape of the graph of all rows, which rank 0 looks at; the same on all ranks, together. Not
-/// of more than 2^31 rows or entries, which one rank need not have room for.
-template <class Scalar, class Exec>
-GraphShape shape_on_rank_zero(Exec const& exec, DistributedMatrix<Scalar, Exec> const& A) {
-  Communicator const& ranks = A.row_space().communicator();
-  GraphShape shape;
-  if (std::max(A.partition().global_rows(), A.nonzeros()) > std::numeric_limits<int>::max())
-    return shape;
-  auto all = rows_on_rank_zero(exec, A);
-  on_rank_zero(ranks, [&] { shape = graph_shape(all.matrix(exec)); });
-  ranks.broadcast(std::span(&shape, 1), 0);
-  return shape;
-}
 
 /// A function a word.
 template <class Linked, class Scalar, class Exec>

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <numeric>
+#include <span>
 #include <vector>
 
 #include <Kokkos_Core.hpp>
@@ -12,6 +14,7 @@
 #include <blockspan/distributed/distributed_matrix.hpp>
 #include <blockspan/distributed/halo/exchange_lists.hpp>
 #include <blockspan/distributed/local_rows.hpp>
+#include <blockspan/multigrid/automatic.hpp>
 #include <blockspan/sparse/host/host_csr.hpp>
 #include <blockspan/support/error.hpp>
 #include <blockspan/support/memory.hpp>
@@ -94,6 +97,20 @@ WholeRows<Scalar> rows_on_rank_zero(Exec const& exec, DistributedMatrix<Scalar, 
     std::inclusive_scan(lengths.begin(), lengths.end(), all.offsets.begin() + 1);
   });
   return all;
+}
+
+/// The shape of the graph of all rows, which rank 0 looks at; the same on all ranks, together. Not
+/// of more than 2^31 rows or entries, which one rank need not have room for.
+template <class Scalar, class Exec>
+GraphShape shape_on_rank_zero(Exec const& exec, DistributedMatrix<Scalar, Exec> const& A) {
+  Communicator const& ranks = A.row_space().communicator();
+  GraphShape shape;
+  if (std::max(A.partition().global_rows(), A.nonzeros()) > std::numeric_limits<int>::max())
+    return shape;
+  auto all = rows_on_rank_zero(exec, A);
+  on_rank_zero(ranks, [&] { shape = graph_shape(all.matrix(exec)); });
+  ranks.broadcast(std::span(&shape, 1), 0);
+  return shape;
 }
 
 }  // namespace blockspan::distributed

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <blockspan/distributed/distribute.hpp>
 #include <blockspan/distributed/distributed_matrix.hpp>
 #include <blockspan/distributed/distributed_operator.hpp>
 #include <blockspan/operators/matrix_operator.hpp>

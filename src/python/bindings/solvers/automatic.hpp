@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include <blockspan/distributed/distribute.hpp>
 #include <blockspan/distributed/preconditioner.hpp>
 #include <blockspan/support/interruption.hpp>
 
