@@ -78,6 +78,15 @@ class MultigridOnRanks : public ::testing::Test {
   }
 };
 
+// Lanczos' estimate is above the row sums here.
+TEST_F(MultigridOnRanks, BoundsTheSpectrumAsOneRankDoes) {
+  auto const A = generate<Scalar>(exec, "laplace5:40x40");
+  auto const one = multigrid(exec, A);
+  EXPECT_NEAR(one.report().levels[0].upper, 2, 1e-12);
+  DistributedMultigrid<Scalar, Exec> const M(exec, spread("laplace5:40x40"), {}, {1});
+  EXPECT_EQ(M.report().levels[0].upper, one.report().levels[0].upper);
+}
+
 // The entries across ranks by exchanged rows, against sums over whole matrices.
 TEST_F(MultigridOnRanks, CoarseRowsAreThoseOfTheWholeProduct) {
   auto const A = generate<Scalar>(exec, "p1:7");

@@ -99,6 +99,36 @@ TEST_F(PreconditionerWord, SaysWhyAMatrixDoesNotSuit) {
   EXPECT_NE(made.fault.find("not positive semidefinite"), std::string::npos) << made.fault;
 }
 
+/// A row of which all that is not zero is on another rank, too.
+TEST_F(PreconditionerWord, SeesTheRowsThatOneRankSees) {
+  int const half = 120;
+  Kokkos::View<int*, Exec> const offsets("offsets", 2 * half + 1), columns("columns", 4 * half);
+  Kokkos::View<Scalar*, Exec> const values("values", 4 * half);
+  for (int i = 0; i < 2 * half; ++i) {  // [D I/2; I/2 1]
+    offsets(i + 1) = 2 * i + 2;
+    for (int j : {0, 1}) {
+      columns(2 * i + j) = i % half + j * half;
+      values(2 * i + j) = (i < half) != (j == 0) ? 0.5 : i == 7 ? 0 : 1;
+    }
+  }
+  CrsMatrix<Scalar, Exec> const whole("A", 2 * half, 2 * half, 4 * half, values, offsets, columns);
+  RowPartition const halves(odd_cuts(2 * half));
+  auto const A = distribute(exec, world(), whole, &halves);
+  auto const product = distributed_operator(exec, A);
+  auto const made = make_preconditioner(
+      PreconditionerInput<Scalar, Exec>{
+          .exec = exec, .A = A, .product = &product, .kind = SolveKind::eigenpairs},
+      parse_preconditioner_words("here", "chebyshev", 10));
+  auto const alone = chebyshev_setup(exec, matrix_operator(exec, whole), whole);
+  EXPECT_EQ(made.op, nullptr);
+  EXPECT_NE(alone.fault.find("the diagonal entry of row 8 is negative, or zero"),
+            std::string::npos);
+  EXPECT_EQ(made.fault, alone.fault);
+  EXPECT_NE(
+      message_of([&] { DistributedMultigrid<Scalar, Exec>(exec, A, {}, {0}); }).find(alone.fault),
+      std::string::npos);
+}
+
 TEST_F(PreconditionerWord, BeginsAsAutomaticDoes) {
   Problem const system(exec, "laplace5:40x40", SolveKind::system);
   Problem const easy(exec, "p1-mass:14", SolveKind::system);

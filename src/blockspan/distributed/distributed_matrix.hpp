@@ -198,6 +198,18 @@ class DistributedMatrix {
 
   Real norm_bound() const { return bounds_.norm; }
   Real eigenvalue_lower_bound() const { return bounds_.lowest; }
+  /// What the rows of all ranks show of W A; weights: W of the local rows. All ranks together;
+  /// waits for the instance.
+  operators::RowMeasures<Scalar> measure_rows(Exec const& exec, Real const* weights) const {
+    auto const& ranks = space_.communicator();
+    auto mine = ranks.run_agreed(
+        [&] { return distributed::measure_parts<Exec, Scalar>(exec, parts(), weights); });
+    if (mine.indefinite_row >= 0) mine.indefinite_row += space_.first_row();
+    return ranks.fold(mine, [](auto all, auto const& some) {
+      all.join(some);
+      return all;
+    });
+  }
   /// Waits for the instance, as the next one does.
   bool annihilates_constants(Exec const& exec) const {
     if (measured_) return annihilates_constants_;
@@ -296,6 +308,9 @@ class DistributedMatrix {
     sent_ = distributed::to_exec<Exec, int>(exec, label, std::span<std::int64_t const>(halo_.sent));
   }
 
+  std::array<distributed::RowsOfRank<Scalar>, 3> parts() const {
+    return {rows_of(lower_boundary), rows_of(interior), rows_of(upper_boundary)};
+  }
   distributed::RowsOfRank<Scalar> rows_of(RowPart which) const {
     auto const& part = parts_[which];
     return {part.first, sparse::matrix_ref<Exec>(part.matrix),
@@ -376,8 +391,7 @@ LocalRows<Scalar> DistributedMatrix<Scalar, Exec>::global_rows(Exec const& exec)
 template <class Scalar, class Exec>
 auto DistributedMatrix<Scalar, Exec>::diagonal_block(Exec const& exec) const -> Matrix {
   if (partition_.ranks() == 1) return whole();
-  return distributed::local_columns<Exec, Scalar>(
-      exec, {rows_of(lower_boundary), rows_of(interior), rows_of(upper_boundary)}, local_rows());
+  return distributed::local_columns<Exec, Scalar>(exec, parts(), local_rows());
 }
 
 }  // namespace blockspan

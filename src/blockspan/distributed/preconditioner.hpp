@@ -256,37 +256,12 @@ class PreconditionerMaker {
         [&] { return blockspan::jacobi(in_.exec, in_.A->diagonal_block(in_.exec)).factors(); });
   }
 
-  /// The same on any number of ranks.
   ChebyshevSetup<Scalar, Exec> chebyshev_setup(ChebyshevOptions const& options) const {
     if (positive()) require_diagonal();
-    if (on_one_rank())
-      return blockspan::chebyshev_setup(in_.exec, *in_.product, in_.A->whole(), options);
-    auto setup =
-        blockspan::chebyshev_setup<Scalar, Exec>(in_.exec, *in_.product, jacobi_factors(), options);
-    auto const sum = largest_row_sum(setup.factors);
-    setup.row_sum_bound = sum;
-    setup.upper = std::min(setup.upper, sum);
-    setup.fault = operators::chebyshev_fault(setup, -1);
-    return setup;
-  }
-
-  /// Of W |A|, rounded up.
-  template <class Factors>
-  real_t<Scalar> largest_row_sum(Factors const& W) const {
-    using Matrix = DistributedMatrix<Scalar, Exec>;
-    real_t<Scalar> const* const weights = W.data();
-    auto const mine = run_agreed([&] {
-      real_t<Scalar> largest = 0;
-      for (auto const which : {Matrix::lower_boundary, Matrix::interior, Matrix::upper_boundary}) {
-        auto const& part = in_.A->part(which);
-        largest = std::max(largest,
-                           operators::measure_rows(in_.exec, sparse::matrix_ref<Exec>(part.matrix),
-                                                   weights + part.first)
-                               .largest_sum);
-      }
-      return static_cast<double>(largest);
-    });
-    return static_cast<real_t<Scalar>>(in_.A->row_space().communicator().largest(mine));
+    auto const W = jacobi_factors();
+    return operators::bounded_by_rows(
+        blockspan::chebyshev_setup<Scalar, Exec>(in_.exec, *in_.product, W, options),
+        in_.A->measure_rows(in_.exec, W.data()));
   }
 
   auto polynomial(ChebyshevSetup<Scalar, Exec> const& setup,

@@ -150,6 +150,7 @@ struct ChebyshevSetup {
   Real upper = 0;
   SpectrumEstimate<Real> estimate;    ///< of W A
   std::optional<Real> row_sum_bound;  ///< largest row sum of |W A|, where the matrix is known
+  std::int64_t indefinite_row = -1;   ///< that of RowMeasures, where the matrix is known
   /// Why the polynomial must not be used, in words: the operator is indefinite (a diagonal entry or
   /// a Ritz value says so), not finite, or zero. Empty: no reason was found.
   std::string fault;
@@ -163,17 +164,16 @@ inline constexpr int steps_of_setup = 12;  ///< products for the estimate of b
 
 /// The fault that the bounds of a setup show.
 template <class Scalar, class Exec>
-std::string chebyshev_fault(ChebyshevSetup<Scalar, Exec> const& setup,
-                            std::int64_t indefinite_row) {
+std::string chebyshev_fault(ChebyshevSetup<Scalar, Exec> const& setup) {
   using Real = real_t<Scalar>;
   std::ostringstream fault;
   auto const& [smallest, largest, residual, steps, finite] = setup.estimate;
   // rounding errors of the Ritz values of a semidefinite operator stay far below
   Real const negligible = std::max(Real(1e-10), 1000 * unit_roundoff<Scalar>) *
                           std::max(std::abs(largest), std::abs(smallest));
-  if (indefinite_row >= 0)
+  if (setup.indefinite_row >= 0)
     fault << "the matrix is not positive semidefinite: the diagonal entry of row "
-          << indefinite_row + 1  // as files count
+          << setup.indefinite_row + 1  // as files count
           << " is negative, or zero in a row with other entries";
   else if (!finite || (setup.row_sum_bound && !std::isfinite(*setup.row_sum_bound)))
     fault << "the operator has entries that are not finite";
@@ -183,6 +183,17 @@ std::string chebyshev_fault(ChebyshevSetup<Scalar, Exec> const& setup,
   else if (!(setup.upper > 0) && setup.factors.extent(0) > 0)
     fault << "the operator is zero";
   return fault.str();
+}
+
+/// Adds what the rows of the matrix show, on one rank or on all of them.
+template <class Scalar, class Exec>
+ChebyshevSetup<Scalar, Exec> bounded_by_rows(ChebyshevSetup<Scalar, Exec> setup,
+                                             RowMeasures<Scalar> const& rows) {
+  setup.row_sum_bound = rows.largest_sum;
+  setup.upper = std::min(setup.upper, rows.largest_sum);
+  setup.indefinite_row = rows.indefinite_row;
+  setup.fault = chebyshev_fault(setup);
+  return setup;
 }
 
 /// chebyshev_setup below, with memory of the arena.
@@ -196,7 +207,7 @@ ChebyshevSetup<Scalar, Exec> chebyshev_setup(
   setup.estimate =
       estimate_spectrum<Scalar, Exec>(exec, arena, A, factors, steps_of_setup, options.seed);
   setup.upper = real_t<Scalar>(1.05) * (setup.estimate.largest + setup.estimate.residual);
-  setup.fault = chebyshev_fault(setup, -1);
+  setup.fault = chebyshev_fault(setup);
   return setup;
 }
 template <class Scalar, class Exec, class Matrix>
@@ -211,10 +222,7 @@ ChebyshevSetup<Scalar, Exec> chebyshev_setup(Exec const& exec, Arena<Exec>& aren
       chebyshev_setup<Scalar, Exec>(exec, arena, A, jacobi(exec, matrix).factors(), options);
   auto const rows =
       measure_rows(exec, matrix_ref<Exec>(matrix), std::as_const(setup.factors).data());
-  setup.row_sum_bound = rows.largest_sum;
-  setup.upper = std::min(setup.upper, rows.largest_sum);
-  setup.fault = chebyshev_fault(setup, rows.indefinite_row);
-  return setup;
+  return bounded_by_rows(std::move(setup), rows);
 }
 
 }  // namespace operators

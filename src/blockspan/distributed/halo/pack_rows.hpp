@@ -7,6 +7,7 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/blocks/block.hpp>
+#include <blockspan/operators/chebyshev.hpp>
 #include <blockspan/operators/entries/matrix_measures.hpp>
 #include <blockspan/sparse/crs_matrix.hpp>
 #include <blockspan/sparse/matrix_ref.hpp>
@@ -67,6 +68,13 @@ struct FactsOfRows {
 /// Waits for the instance. Compiled as pack_rows is.
 template <class Exec, class Scalar>
 FactsOfRows<real_t<Scalar>> facts_of_rows(Exec const& exec, RowsOfRank<Scalar> const& rows);
+
+/// What the local rows show of W A, for weights W of all of them. Waits for the instance. Compiled
+/// as pack_rows is.
+template <class Exec, class Scalar>
+operators::RowMeasures<Scalar> measure_parts(Exec const& exec,
+                                             std::array<RowsOfRank<Scalar>, 3> const& parts,
+                                             real_t<Scalar> const* weights);
 
 /// Rows [first, last) of A, which share its columns and values. Waits for the instance. Compiled as
 /// pack_rows is.

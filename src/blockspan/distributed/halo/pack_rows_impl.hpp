@@ -141,27 +141,47 @@ struct MarkDiagonal {
   }
 };
 
-template <class Exec, class Scalar>
-FactsOfRows<real_t<Scalar>> facts_of_rows(Exec const& exec, RowsOfRank<Scalar> const& rows) {
+/// f(rows): as a matrix whose diagonal entries are in the columns of their rows. f waits.
+template <class Exec, class Scalar, class Function>
+auto with_diagonal(Exec const& exec, RowsOfRank<Scalar> const& rows, Function const& f) {
   using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
   using Indices = Kokkos::View<int*, Kokkos::Device<Exec, typename Exec::memory_space>>;
   constexpr auto label = "Blockspan::distributed::facts";
-  FactsOfRows<real_t<Scalar>> facts;
-  auto const& pattern = rows.A.pattern;
-  if (pattern.rows == 0) return facts;
-  auto const marks = allocate<Indices>(exec, label, pattern.entries);
-  Kokkos::parallel_for(label, Policy(exec, 0, pattern.rows),
-                       MarkDiagonal<Scalar>{rows, marks.data()});
   auto A = rows.A;
+  if (rows.from == nullptr && rows.first == 0) return f(A);
+  auto const marks = allocate<Indices>(exec, label, A.pattern.entries);
+  Kokkos::parallel_for(label, Policy(exec, 0, A.pattern.rows),
+                       MarkDiagonal<Scalar>{rows, marks.data()});
   A.pattern.column_indices = marks.data();
-  facts.bounds = row_bounds(exec, A);
-  facts.annihilates_constants = rows_sum_to_zero(exec, A);
-  auto const diagonal = diagonal_on_device(exec, A);
-  auto const host = Kokkos::create_mirror_view(diagonal);
-  Kokkos::deep_copy(exec, host, diagonal);
-  exec.fence(label);
-  for (std::int64_t i = 0; i < pattern.rows; ++i) facts.diagonal.push_back(real_part(host(i)));
-  return facts;
+  return f(A);
+}
+
+template <class Exec, class Scalar>
+operators::RowMeasures<Scalar> measure_parts(Exec const& exec,
+                                             std::array<RowsOfRank<Scalar>, 3> const& parts,
+                                             real_t<Scalar> const* weights) {
+  operators::RowMeasures<Scalar> all;
+  for (auto const& rows : parts) {
+    if (rows.A.pattern.rows == 0) continue;
+    auto some = with_diagonal(exec, rows, [&](auto const& A) {
+      return operators::measure_rows(exec, A, weights + rows.first);
+    });
+    if (some.indefinite_row >= 0) some.indefinite_row += rows.first;
+    all.join(some);
+  }
+  return all;
+}
+
+template <class Exec, class Scalar>
+FactsOfRows<real_t<Scalar>> facts_of_rows(Exec const& exec, RowsOfRank<Scalar> const& rows) {
+  if (rows.A.pattern.rows == 0) return {};
+  return with_diagonal(exec, rows, [&](auto const& A) {
+    FactsOfRows<real_t<Scalar>> facts;
+    facts.bounds = row_bounds(exec, A);
+    facts.annihilates_constants = rows_sum_to_zero(exec, A);
+    facts.diagonal = operators::real_diagonal(exec, A);
+    return facts;
+  });
 }
 
 struct ShiftOffsets {

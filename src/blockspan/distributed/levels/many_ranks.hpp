@@ -3,7 +3,6 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -135,15 +134,10 @@ class ManyRanks {
   ChebyshevSetup<Scalar, Exec> spectrum(Exec const& exec, Setup& setup, Level const& level) const {
     auto const& ranks = ranks_of(*level.matrix);
     auto const factors = ranks.run_agreed([&] { return jacobi(exec, level.A).factors(); });
-    auto result = chebyshev_setup<Scalar, Exec>(exec, setup.arena, *level.op, factors,
-                                                ChebyshevOptions{.seed = setup.options.seed});
-    constexpr auto none = std::numeric_limits<std::int64_t>::max();
-    std::int64_t const row = ranks.least(ranks.run_agreed([&] {
-      std::int64_t const mine = measure_rows(exec, level.ref(), factors.data()).indefinite_row;
-      return mine < 0 ? none : level.matrix->row_space().first_row() + mine;
-    }));
-    if (row != none) result.fault = chebyshev_fault(result, row);
-    return result;
+    return bounded_by_rows(
+        chebyshev_setup<Scalar, Exec>(exec, setup.arena, *level.op, factors,
+                                      ChebyshevOptions{.seed = setup.options.seed}),
+        level.matrix->measure_rows(exec, factors.data()));
   }
 
   bool is_last(Levels const& all, std::size_t number) const {

@@ -74,11 +74,8 @@ bool Hierarchy<Scalar, Exec, Ranks>::measure(Exec const& exec, SetupRun<Scalar, 
   if (level.spectrum.usable() || is_zero(level.spectrum)) return true;
   std::string const fault = level.spectrum.fault;
   if (number == 0) {
-    auto const all = communicator();
-    bool const bad_row = all.any(all.run_agreed([&] {
-      return measure_rows(exec, level.ref(), level.spectrum.factors.data()).indefinite_row >= 0;
-    }));
-    if (bad_row || !level.spectrum.estimate.finite) fail("blockspan::multigrid", fault);
+    if (level.spectrum.indefinite_row >= 0 || !level.spectrum.estimate.finite)
+      fail("blockspan::multigrid", fault);
     // Ritz values mean nothing where A is not Hermitian
     if (!OperatorProbe<Scalar, Exec>(exec, *level.op, *level.op, options.seed).hermitian()) {
       reject(report, MultigridStatus::not_hermitian,

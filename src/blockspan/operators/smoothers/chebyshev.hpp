@@ -22,6 +22,14 @@ struct RowMeasures {
   /// The first row whose diagonal entry is negative, or zero in a row with other entries: proof
   /// that a Hermitian A is indefinite. -1: there is none.
   std::int64_t indefinite_row = -1;
+
+  /// With what other rows show.
+  KOKKOS_FUNCTION void join(RowMeasures const& others) {
+    if (others.largest_sum > largest_sum || others.largest_sum != others.largest_sum)
+      largest_sum = others.largest_sum;
+    std::int64_t const row = others.indefinite_row;
+    if (row >= 0 && (indefinite_row < 0 || row < indefinite_row)) indefinite_row = row;
+  }
 };
 
 /// Waits for the instance. O(nonzeros).

@@ -31,12 +31,7 @@ struct MeasureRows {
     join(all, {rounded_up<Scalar>(sum * weights[row], last - first + 1), indefinite ? row : -1});
   }
   KOKKOS_FUNCTION void init(value_type& all) const { all = value_type{}; }
-  KOKKOS_FUNCTION void join(value_type& all, value_type const& some) const {
-    if (some.largest_sum > all.largest_sum || some.largest_sum != some.largest_sum)
-      all.largest_sum = some.largest_sum;
-    std::int64_t const row = some.indefinite_row;
-    if (row >= 0 && (all.indefinite_row < 0 || row < all.indefinite_row)) all.indefinite_row = row;
-  }
+  KOKKOS_FUNCTION void join(value_type& all, value_type const& some) const { all.join(some); }
 };
 
 template <class Exec, class Scalar, class Offset, class Ordinal>
