@@ -270,6 +270,13 @@ def test_many_smallest_pairs_of_lobpcg_come_by_factors(scale):
         assert other.path != "exact", options
 
 
+def test_factors_are_a_preconditioner_by_a_word():
+    A = bs.generate("laplace5:24x24")
+    result = bs.cg(A, np.ones(576), M="direct")
+    assert result.status == "converged" and result.iterations <= 2
+    assert result.preconditioner.startswith("direct")
+
+
 def test_a_build_without_factors_says_so(monkeypatch):
     """What it can it does without."""
 

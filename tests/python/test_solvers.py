@@ -40,6 +40,33 @@ def test_smallest_pairs_of_a_grid(M, path):
     assert np.all(abs(w - grid_eigenvalues(24, 5)) <= result.error_bounds)
 
 
+@pytest.mark.parametrize(
+    ("words", "made"),
+    [
+        ("none", lambda A: None),
+        ("jacobi", bs.precond.jacobi),
+        ("block-jacobi:3", lambda A: bs.precond.block_jacobi(A, 3)),
+        ("chebyshev", lambda A: bs.precond.chebyshev(A, 4, ratio=10)),
+        ("chebyshev:6:20", lambda A: bs.precond.chebyshev(A, 6, ratio=20)),
+        ("multigrid", bs.precond.multigrid),
+    ],
+)
+def test_words_are_those_of_the_programs(words, made):
+    A = bs.generate("laplace5:24x24")
+    B = np.random.default_rng(3).standard_normal((576, 2))
+    one, other = (bs.cg(A, B, M=M) for M in (words, made(A)))
+    np.testing.assert_array_equal(one.x, other.x)
+    assert one.preconditioner == other.preconditioner
+
+
+def test_chebyshev_of_eigenpairs_has_the_defaults_of_its_function():
+    A = bs.generate("laplace5:24x24")
+    one, other = (
+        bs.lobpcg(A, k=3, largest=False, M=M) for M in ("chebyshev", bs.precond.chebyshev(A))
+    )
+    np.testing.assert_array_equal(one.eigenvectors, other.eigenvectors)
+
+
 @pytest.mark.parametrize("largest", [False, True])
 def test_pencils_of_every_scalar(scalar, largest):
     A, B = hermitian(300, scalar), hermitian(300, scalar, 2)
@@ -299,7 +326,7 @@ def test_eigsh_refuses_what_it_cannot_do(sigma):
         (lambda A: bs.lobpcg(A, np.ones((99, 2)), largest=False), r"\(99, 2\).*100"),
         (lambda A: bs.lobpcg(A, k=2, largest=False, tol=2.0), "toleranc"),
         (lambda A: bs.lobpcg(A, k=2, largest=False, criterion="x"), "criterion='x'"),
-        (lambda A: bs.lobpcg(A, k=2, largest=False, M="ilu"), "M = 'ilu'"),
+        (lambda A: bs.lobpcg(A, k=2, largest=False, M="ilu"), "M: 'ilu' is not none"),
         (lambda A: bs.lobpcg(A, k=2, largest=False, B=np.eye(3)), r"B has the shape \(3, 3\)"),
         (lambda A: bs.lobpcg(lambda X: X, k=2, largest=False), "its order"),
         (

@@ -110,9 +110,17 @@ def test_names_that_are_none():
         bs.read_matrix_market(None)
     with pytest.raises(bs.Error, match="spec = None"):
         bs.generate(None)
-    for name in ("chebyshev:0", "block-jacobi:0", "chebyshev:-1"):
-        with pytest.raises(bs.Error, match="there are 'automatic', 'jacobi'"):
-            bs.cg(A, X, M=name)
+    for words, why in {
+        "chebyshev:0": "M: degree 0 is not between 1 and 100",
+        "chebyshev:-1": "M: degree -1 is not between",
+        "chebyshev:4:x": "M: ratio 'x' is not a number",
+        "block-jacobi:0": "M: block size 0 is not between 2 and 8",
+        "jacobi:2": "M: 'jacobi:2' has too many parts",
+        "ilu": "M: 'ilu' is not none, jacobi, block-jacobi.*automatic",
+        "gauss-seidel": "M = 'gauss-seidel': gauss-seidel is not linked",
+    }.items():
+        with pytest.raises(bs.Error, match=f"^blockspan: {why}"):
+            bs.cg(A, X, M=words)
 
 
 def test_vectors_and_whole_numbers_for_multigrid():

@@ -1,11 +1,13 @@
 #include "preconditioners.hpp"
 
+#include <array>
+#include <memory>
 #include <optional>
+#include <string>
+#include <utility>
 
-#include <blockspan/multigrid/multigrid.hpp>
-#include <blockspan/operators/block_jacobi.hpp>
-#include <blockspan/operators/chebyshev.hpp>
-#include <blockspan/operators/jacobi.hpp>
+#include <blockspan/distributed/distribute.hpp>
+#include <blockspan/distributed/preconditioner.hpp>
 #include <blockspan/operators/matrix_operator.hpp>
 
 #include "interruption.hpp"
@@ -33,11 +35,8 @@ Made of_matrix(Matrix const& A, Make const& make) {
 }
 
 template <class Scalar, class Linear>
-Made as_operator(Linear linear, std::shared_ptr<void const> owner = {},
-                 std::shared_ptr<Origin const> origin = {}, std::string report = {}) {
-  return std::make_unique<OperatorOf<Scalar>>(std::make_shared<Linear>(std::move(linear)),
-                                              std::move(owner), std::move(origin),
-                                              std::move(report));
+Made as_operator(Linear linear) {
+  return std::make_unique<OperatorOf<Scalar>>(std::make_shared<Linear>(std::move(linear)));
 }
 
 Made jacobi_of(Matrix const& A, Stream stream) {
@@ -53,31 +52,51 @@ Made block_jacobi_of(Matrix const& A, int block_size, bool absolute, Stream stre
   });
 }
 
+/// What those words make, but for `none`. `more`, which the options of levels refer to, is kept.
+/// where: what an Error begins with.
+template <class Scalar>
+Made of_words(MatrixOf<Scalar> const& matrix, PreconditionerWords const& words, SolveKind kind,
+              std::string const& where, Stream stream,
+              MultigridOptions<Scalar, Exec> const& levels = {},
+              std::shared_ptr<void const> more = {}) {
+  struct Kept {
+    std::shared_ptr<Matrix const> arrays;
+    std::shared_ptr<void const> more;
+    MatrixOperator<Scalar, Exec> product;
+  };
+  auto const exec = instance_to_wait_for(stream);
+  auto const owner = std::make_shared<Kept>(
+      Kept{matrix.shared_from_this(), std::move(more), matrix_operator(exec, matrix.crs())});
+  auto made =
+      make_preconditioner(PreconditionerInput<Scalar, Exec>{.exec = exec,
+                                                            .A = on_one_rank(exec, matrix.crs()),
+                                                            .product = &owner->product,
+                                                            .kind = kind,
+                                                            .refuse_diagonal = false,
+                                                            .where = where},
+                          words, levels);
+  require(made.op != nullptr, where, made.fault);
+  return std::make_unique<OperatorOf<Scalar>>(
+      std::shared_ptr<LinearOperator<Scalar, Exec> const>(std::move(made.op)), owner, owner->arrays,
+      made.levels ? made.levels->describe() : "");
+}
+
 Made chebyshev_of(Matrix const& A, int degree, double ratio, Stream stream) {
+  PreconditionerWords const words{
+      .kind = PreconditionerKind::chebyshev, .name = "chebyshev", .degree = degree, .ratio = ratio};
   return of_matrix(A, [&]<class Scalar>(MatrixOf<Scalar> const& matrix) {
-    struct Owner {
-      std::shared_ptr<Matrix const> arrays;
-      MatrixOperator<Scalar, Exec> product;
-    };
-    auto const exec = instance_to_wait_for(stream);
-    auto const owner = std::make_shared<Owner>(
-        Owner{matrix.shared_from_this(), matrix_operator(exec, matrix.crs())});
-    return as_operator<Scalar>(chebyshev<Scalar, Exec>(exec, owner->product, matrix.crs(),
-                                                       {.degree = degree, .ratio = ratio}),
-                               owner, owner->arrays);
+    return of_words(matrix, words, SolveKind::eigenpairs, "blockspan.precond.chebyshev", stream);
   });
 }
 
 Made multigrid_of(Matrix const& A, std::optional<ConstArray> const& near_null,
                   std::optional<ConstArray> const& coordinates, int block_size, int adaptive,
                   Stream stream) {
-  struct Kept {  // with the hierarchy
-    std::shared_ptr<Matrix const> matrix;
-    Owner near_null, coordinates;
-  };
   auto const owner_of = [](auto const& array) { return array ? keep(array->owner()) : Owner(); };
-  auto const kept = std::make_shared<Kept>(
-      Kept{A.shared_from_this(), owner_of(near_null), owner_of(coordinates)});
+  auto const kept = std::make_shared<std::array<Owner, 2> const>(
+      std::array{owner_of(near_null), owner_of(coordinates)});
+  PreconditionerWords const words{
+      .kind = PreconditionerKind::multigrid, .name = "multigrid", .degree = 2};
   return of_matrix(A, [&]<class Scalar>(MatrixOf<Scalar> const& matrix) {
     MultigridOptions<Scalar, Exec> options;
     options.block_size = block_size;
@@ -85,11 +104,19 @@ Made multigrid_of(Matrix const& A, std::optional<ConstArray> const& near_null,
     if (near_null) options.near_null = row_major_block<Scalar const>(*near_null, "near_null");
     if (coordinates)
       options.coordinates = row_major_block<real_t<Scalar> const>(*coordinates, "coordinates");
-    auto made = multigrid(instance_to_wait_for(stream), matrix.crs(), options);
-    auto const& report = made.report();
-    require(report.usable(), "blockspan.precond.multigrid", report.message);
-    std::string words = report.describe();
-    return as_operator<Scalar>(std::move(made), kept, kept->matrix, std::move(words));
+    return of_words(matrix, words, SolveKind::eigenpairs, "blockspan.precond.multigrid", stream,
+                    options, kept);
+  });
+}
+
+/// Of a solver's M. Eigenpairs: the defaults of precond.chebyshev.
+Made words_of(Matrix const& A, std::string const& text, bool eigenpairs, Stream stream) {
+  auto words = parse_preconditioner_words("blockspan: M", text, 0);
+  if (eigenpairs && text == "chebyshev") words.degree = 8;
+  if (!(words.ratio > 0)) words.ratio = !eigenpairs ? 10 : words.degree < 6 ? 30 : 100;
+  return of_matrix(A, [&]<class Scalar>(MatrixOf<Scalar> const& matrix) {
+    return of_words(matrix, words, eigenpairs ? SolveKind::eigenpairs : SolveKind::system,
+                    "blockspan: M = '" + text + "'", stream);
   });
 }
 
@@ -103,6 +130,8 @@ void bind_preconditioners(nb::module_& m) {
         nb::arg("stream"));
   m.def("multigrid", &multigrid_of, nb::arg("A"), nb::arg("near_null").none(),
         nb::arg("coordinates").none(), nb::arg("block_size"), nb::arg("adaptive"),
+        nb::arg("stream"));
+  m.def("preconditioner", &words_of, nb::arg("A"), nb::arg("words"), nb::arg("eigenpairs"),
         nb::arg("stream"));
 }
 

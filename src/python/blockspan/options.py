@@ -23,9 +23,9 @@ class SolverOptions:
             returns A times it. Blocks are arrays of NumPy; with a start or right-hand sides, or
             without those A, on a CUDA device they are of torch or CuPy as these, and so are results
             (eigenvalues are NumPy's always).
-        M: approximation of the inverse of A, positive definite: a name ("jacobi", "block-jacobi:3",
-            "chebyshev:8", "multigrid"), one of :mod:`blockspan.precond`, or what A may be; None for
-            none. "automatic" is the rule of the programs where A is sparse: begin with a
+        M: approximation of the inverse of A, positive definite: words of the programs ("jacobi",
+            "block-jacobi:3", "chebyshev:8", "multigrid", on hosts with MUMPS "direct"), one of
+            :mod:`blockspan.precond`, or what A may be; None for none. "automatic" is the rule of the programs where A is sparse: begin with a
             polynomial over Jacobi, count, and change over to multigrid or factors once these have
             less work (none for the highest pairs of one matrix, Jacobi for those of a
             pencil and with checkpoints). ``preconditioner`` and ``notes`` of the result tell which

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
@@ -194,31 +193,17 @@ def _of_cycle(cycle: Any) -> Preconditioner:
 
 AUTOMATIC = "automatic"
 
-_SPEC = re.compile(r"(jacobi|multigrid)|(block-jacobi|chebyshev)(?::([1-9]\d*))?")
 
-
-def by_name(A: OperatorLike, spec: str, *, eigenpairs: bool) -> Preconditioner:
-    """The preconditioner that a spec such as "chebyshev:8" names; Error for unknown ones."""
-    match = _SPEC.fullmatch(spec)
-    if match is None:
-        raise Error(
-            f"blockspan: M = '{spec}'; there are 'automatic', 'jacobi', 'block-jacobi[:ROWS]', "
-            "'chebyshev[:DEGREE]' and 'multigrid'"
-        )
+def by_words(A: OperatorLike, words: str, *, eigenpairs: bool) -> Preconditioner | None:
+    """What words such as "chebyshev:8" ask for, those of the programs; Error for unknown ones."""
+    if words == "none":
+        return None
     if not isinstance(A, Matrix):
         raise Error(
-            f"blockspan: M = '{spec}' needs the entries of a sparse A, and A is a {type(A).__name__}: pass "
+            f"blockspan: M = '{words}' needs the entries of a sparse A, and A is a {type(A).__name__}: pass "
             "scipy.sparse.csr_array(A), or one of blockspan.precond"
         )
-    number = int(match[3] or 0)
-    if match[1] == "jacobi":
-        return jacobi(A)
-    if match[1] == "multigrid":
-        return multigrid(A)
-    if match[2] == "block-jacobi":
-        return block_jacobi(A, number, absolute=eigenpairs)
-    degree = number or (8 if eigenpairs else 4)
-    return chebyshev(A, degree, ratio=10 if not eigenpairs else 30 if degree < 6 else 100)
+    return _made("preconditioner", A, words, eigenpairs)
 
 
 def is_automatic(M: OperatorLike) -> bool:
@@ -249,12 +234,12 @@ def as_preconditioner(
     *,
     eigenpairs: bool,
 ) -> Any:
-    """M of a solver: None, a spec, one of this module's, or an operator. "automatic" is the module's
+    """M of a solver: None, words, one of this module's, or an operator. "automatic" is the module's
     affair, which is given :func:`entries_of` A then."""
+    if isinstance(M, str) and not is_automatic(M):
+        M = by_words(A, M, eigenpairs=eigenpairs)
     if M is None or is_automatic(M):
         return None
-    if isinstance(M, str):
-        M = by_name(A, M, eigenpairs=eigenpairs)
     if isinstance(M, Preconditioner):
         if M.shape != (rows, rows):
             raise Error(
