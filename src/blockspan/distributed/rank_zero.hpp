@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <numeric>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <Kokkos_Core.hpp>
@@ -13,7 +13,6 @@
 #include <blockspan/distributed/distribute.hpp>
 #include <blockspan/distributed/distributed_matrix.hpp>
 #include <blockspan/distributed/halo/exchange_lists.hpp>
-#include <blockspan/distributed/local_rows.hpp>
 #include <blockspan/multigrid/automatic.hpp>
 #include <blockspan/sparse/host/host_csr.hpp>
 #include <blockspan/support/error.hpp>
@@ -54,7 +53,7 @@ void change_on_rank_zero(RowSpace const& space, LocalView const& local, Function
   scatter_block(space, whole, local);
 }
 
-/// The rows of all ranks on rank 0's host; without rows elsewhere.
+/// Rows of a square matrix on the host, in 32 bits.
 template <class Scalar>
 struct WholeRows {
   std::vector<int> offsets{0}, columns;
@@ -72,31 +71,21 @@ struct WholeRows {
   }
 };
 
-/// Waits for the instance. All ranks together.
+/// The rows of all ranks; without rows elsewhere. Waits for the instance.
 template <class Scalar, class Exec>
 WholeRows<Scalar> rows_on_rank_zero(Exec const& exec, DistributedMatrix<Scalar, Exec> const& A) {
   Communicator const& ranks = A.row_space().communicator();
-  LocalRows<Scalar> mine;
-  std::vector<int> lengths, columns;
-  ranks.run_agreed([&] {
+  auto const mine = ranks.run_agreed([&] {
     constexpr std::int64_t most = std::numeric_limits<int>::max();
     require(A.partition().global_rows() <= most && A.nonzeros() <= most, "blockspan::direct",
             A.partition().global_rows(), " rows and ", A.nonzeros(),
             " entries, more than 32 bits can number");
-    mine = A.global_rows(exec);
-    for (std::size_t i = 0; i + 1 < mine.offsets.size(); ++i)
-      lengths.push_back(static_cast<int>(mine.offsets[i + 1] - mine.offsets[i]));
-    columns.assign(mine.columns.begin(), mine.columns.end());
+    auto rows = A.global_rows(exec);
+    return WholeRows<Scalar>{{rows.offsets.begin(), rows.offsets.end()},
+                             {rows.columns.begin(), rows.columns.end()},
+                             std::move(rows.values)};
   });
-  WholeRows<Scalar> all;
-  all.columns = collect_lists(ranks, 0, columns);
-  all.values = collect_lists(ranks, 0, mine.values);
-  lengths = collect_lists(ranks, 0, lengths);
-  ranks.run_agreed([&] {
-    all.offsets.resize(lengths.size() + 1);
-    std::inclusive_scan(lengths.begin(), lengths.end(), all.offsets.begin() + 1);
-  });
-  return all;
+  return gather_rows(ranks, mine, 0);
 }
 
 /// The shape of the graph of all rows, which rank 0 looks at; the same on all ranks, together. Not

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -110,6 +111,30 @@ std::vector<T> collect_lists(Communicator const& ranks, int root, std::vector<T>
     }
   }
   if (auto const pending = ranks.start(std::move(in), std::move(out))) pending->finish();
+  return all;
+}
+
+/// The rows of all ranks, in order: on each of them, or on `root` alone. Rows: lists `offsets`,
+/// from 0, `columns` and, where it has them, `values`.
+template <class Rows>
+Rows gather_rows(Communicator const& ranks, Rows const& mine, std::optional<int> root = {}) {
+  auto const gather = [&](auto const& list) {
+    return root ? collect_lists(ranks, *root, list) : gather_lists(ranks, list);
+  };
+  auto lengths = ranks.run_agreed([&] {
+    auto each = mine.offsets;
+    std::adjacent_difference(each.begin(), each.end(), each.begin());
+    each.erase(each.begin());
+    return each;
+  });
+  lengths = gather(lengths);
+  Rows all;
+  all.columns = gather(mine.columns);
+  if constexpr (requires { mine.values; }) all.values = gather(mine.values);
+  ranks.run_agreed([&] {
+    all.offsets.resize(lengths.size() + 1);
+    std::inclusive_scan(lengths.begin(), lengths.end(), all.offsets.begin() + 1);
+  });
   return all;
 }
 

@@ -6,7 +6,9 @@
 #include <span>
 #include <vector>
 
-#include <blockspan/distributed/levels/coarse_rows.hpp>
+#include <blockspan/distributed/distributed_matrix.hpp>
+#include <blockspan/distributed/halo/exchange_lists.hpp>
+#include <blockspan/distributed/reading/host_rows.hpp>
 #include <blockspan/multigrid/hierarchy/hierarchy.hpp>
 
 // What makes a level of ranks one that every rank has whole, by way of host memory. All ranks call

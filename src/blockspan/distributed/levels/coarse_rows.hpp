@@ -146,18 +146,4 @@ LocalRows<Scalar> coarse_entries_across(DistributedMatrix<Scalar, Exec> const& A
   return entries;
 }
 
-/// The rows of all ranks, in order, on each of them.
-template <class Scalar>
-LocalRows<Scalar> gather_rows(Communicator const& ranks, LocalRows<Scalar> const& mine) {
-  std::vector<std::int64_t> lengths;
-  for (std::size_t i = 0; i + 1 < mine.offsets.size(); ++i)
-    lengths.push_back(mine.offsets[i + 1] - mine.offsets[i]);
-  LocalRows<Scalar> rows;
-  for (std::int64_t const length : gather_lists(ranks, lengths))
-    rows.offsets.push_back(rows.offsets.back() + length);
-  rows.columns = gather_lists(ranks, mine.columns);
-  rows.values = gather_lists(ranks, mine.values);
-  return rows;
-}
-
 }  // namespace blockspan::distributed

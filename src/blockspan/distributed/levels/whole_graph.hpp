@@ -12,7 +12,7 @@ namespace blockspan::distributed {
 
 /// The pattern of all rows, on rank 0.
 struct WholePattern {
-  std::vector<std::int64_t> offsets, columns;
+  std::vector<std::int64_t> offsets{0}, columns;
 };
 
 /// All ranks together; nothing but on rank 0. Throws Error, on all ranks, for more than 2^31 rows
@@ -26,16 +26,10 @@ inline WholePattern collect_pattern(Communicator const& ranks, RowPartition cons
             partition.global_rows(), " rows and ", entries,
             " entries are more than one rank can order");
   });
-  std::vector<std::int64_t> lengths;
-  for (std::int64_t i = 0; i < pattern.rows(); ++i)
-    lengths.push_back(static_cast<std::int64_t>(pattern.row(i).size()));
-  WholePattern whole;
-  whole.offsets = {0};
-  for (std::int64_t const length : collect_lists(ranks, 0, lengths))
-    whole.offsets.push_back(whole.offsets.back() + length);
-  whole.columns = collect_lists(
-      ranks, 0, std::vector<std::int64_t>(pattern.columns.begin(), pattern.columns.end()));
-  return whole;
+  WholePattern mine;
+  if (!pattern.offsets.empty()) mine.offsets.assign(pattern.offsets.begin(), pattern.offsets.end());
+  mine.columns.assign(pattern.columns.begin(), pattern.columns.end());
+  return gather_rows(ranks, mine, 0);
 }
 
 /// The graph of A + A^T.
