@@ -138,5 +138,18 @@ TEST(Communicator, MemoryThatIsShortOnOneIsAnErrorOnAllInWords) {
   EXPECT_EQ(said, std::vector<std::string>(3, "rank 1: out of memory"));
 }
 
+TEST(Communicator, KnowsWhatAllRanksHaveThrown) {
+  EXPECT_TRUE(Communicator().all_threw(Error("alone")));
+  ThreadRanks::run(2, [](Communicator const& ranks) {
+    EXPECT_FALSE(ranks.all_threw(Error("perhaps of one rank")));
+    try {
+      ranks.run_agreed([&] { require(ranks.rank() == 0, "here", "what one throws"); });
+      ADD_FAILURE() << "nothing was thrown";
+    } catch (Error const& error) {
+      EXPECT_TRUE(ranks.all_threw(error));
+    }
+  });
+}
+
 }  // namespace
 }  // namespace blockspan::test

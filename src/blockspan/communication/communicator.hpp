@@ -183,6 +183,10 @@ class Communicator {
   /// Where a rank has trouble, throws AgreedError on all: that of the lowest such rank, which it
   /// names.
   void agree(std::optional<std::string> const& trouble) const;
+  /// Whether all ranks have thrown this, and can go on together.
+  bool all_threw(Error const& error) const {
+    return size() == 1 || dynamic_cast<AgreedError const*>(&error) != nullptr;
+  }
   /// f() on every rank; an exception on one of them is an Error on all. f must not communicate.
   template <class Function>
   auto run_agreed(Function const& f) const {

@@ -130,7 +130,7 @@ LowestByFactors<sparse::scalar_t<Matrix>, Exec> lowest_pairs_by_factors(
     else
       found.note = "factors did not answer for the smallest pairs: iterated";
   } catch (Error const& error) {
-    if (rows.distributed() && dynamic_cast<AgreedError const*>(&error) == nullptr) throw;
+    if (!rows.communicator().all_threw(error)) throw;
     found.note = std::string("not by factors: ") + error.what();
   }
   return found;

@@ -115,10 +115,8 @@ void LobpcgSolver<Scalar, Exec>::write_checkpoint() {
     writer(key_), writer(seconds);
     visit(writer);
     writer.commit();
-  } catch (AgreedError const& error) {
-    checkpoint_fault_ = error.what();
   } catch (Error const& error) {
-    if (problem_.ranks().size() > 1) throw;
+    if (!problem_.ranks().all_threw(error)) throw;
     checkpoint_fault_ = error.what();
   } catch (std::bad_alloc const&) {
     if (problem_.ranks().size() > 1) throw;
