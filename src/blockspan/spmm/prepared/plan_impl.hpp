@@ -80,6 +80,30 @@ PreparedPattern<Exec, Ordinal> prepare_blocks(PatternRef<int, Ordinal> const& A,
   return result;
 }
 
+/// The segments or tiles that the chosen variant works through.
+template <class Exec, class Ordinal>
+void list_work(Exec const& exec, PatternRef<int, Ordinal> const& A, SpmmPlanOptions const& options,
+               ScalarKind const& scalar, PreparedPattern<Exec, Ordinal>& result) {
+  auto const& variant = *result.choice.variant;
+  if (variant.lists_segments()) {
+    RowArray<Exec, Ordinal> order;
+    if (variant.clusters_rows && A.rows == A.columns) order = cluster_rows(exec, A);
+    result.list = cut_long_rows(exec, A,
+                                {result.choice.segment, variant.skips_empty_rows(),
+                                 variant.kernel == SpmmKernelId::segments_sorted},
+                                {order.data()});
+  }
+  if (AdaptiveChoice::cuts_tiles(variant, result.choice.asked, result.statistics, scalar,
+                                 *result.device))
+    result.tiles =
+        cut_row_classes(exec, A,
+                        {AdaptiveChoice::tile_work(result.statistics), tuning::adaptive_row_work,
+                         tuning::adaptive_alone, AdaptiveChoice::longest_part(result.statistics)});
+  else if (variant.lists_tiles())
+    result.tiles = registered<Exec>("blockspan::SpmmPlan", tile_table<Exec, Ordinal>(), variant)(
+        exec, A, result.statistics, options.segment_length);
+}
+
 /// in_order: the values are stored in the order of the columns. Where they are looked up, windows
 /// and staged tiles are taken only if asked for: they have a kernel for one width there, or a slow
 /// one.
@@ -120,22 +144,7 @@ PreparedPattern<Exec, Ordinal> prepare(Exec const& exec, PatternRef<int, Ordinal
   bool const is_fallback =
       variant.lists_windows() && GroupsChoice::pay(result.statistics, result.groups.count);
   if (!variant.lists_groups() && !is_fallback) result.groups.begin = {};
-  if (variant.lists_segments()) {
-    RowArray<Exec, Ordinal> order;
-    if (variant.clusters_rows && A.rows == A.columns) order = cluster_rows(exec, A);
-    result.list = cut_long_rows(exec, A,
-                                {result.choice.segment, variant.skips_empty_rows(),
-                                 variant.kernel == SpmmKernelId::segments_sorted},
-                                {order.data()});
-  }
-  if (AdaptiveChoice::cuts_tiles(variant, result.choice.asked, result.statistics, scalar, device))
-    result.tiles =
-        cut_row_classes(exec, A,
-                        {AdaptiveChoice::tile_work(result.statistics), tuning::adaptive_row_work,
-                         tuning::adaptive_alone, AdaptiveChoice::longest_part(result.statistics)});
-  else if (variant.lists_tiles())
-    result.tiles = registered<Exec>("blockspan::SpmmPlan", tile_table<Exec, Ordinal>(), variant)(
-        exec, A, result.statistics, options.segment_length);
+  list_work(exec, A, options, scalar, result);
   if (!scalar.is_sixteen_bit() && keeps_distances(result.statistics, variant, device))
     result.distances = column_distances(exec, A, summary);
   if (variant.sorted_rows && !summary.sorted) {
