@@ -48,7 +48,7 @@ RowMeasures<Scalar> measure_rows(Exec const& exec, MatrixRef<Scalar, Offset, Ord
 /// All coefficients are real: a complex block is a real one with twice the columns.
 template <class Real>
 struct StepRows {
-  bool keeps, remembers;
+  bool add_z, add_y;
   Real momentum, step;
   Real const *weights, *r, *az, *z;
   Real* y;
@@ -57,8 +57,8 @@ struct StepRows {
   KOKKOS_FUNCTION void operator()(std::int64_t i, std::int64_t j, std::int64_t last) const {
     Real const factor = weights == nullptr ? step : step * weights[i];
     Real* const to = y + i * y_stride + j;
-    step_row(keeps, remembers, momentum, factor, r + i * r_stride + j,
-             keeps ? az + i * az_stride + j : to, z + i * z_stride + j, to, last - j);
+    step_row(add_z, add_y, momentum, factor, r + i * r_stride + j,
+             add_z ? az + i * az_stride + j : to, z + i * z_stride + j, to, last - j);
   }
 };
 
@@ -75,7 +75,7 @@ void pass_of_step(Exec const& exec, ProductStep<Scalar> const& step,
     return reinterpret_cast<std::conditional_t<std::is_const_v<Element>, Real const, Real>*>(data);
   };
   for_each_row(exec, "Blockspan::chebyshev", Y.rows, p * Y.columns,
-               StepRows<Real>{step.keeps, step.remembers, step.momentum, step.factor, step.weights,
+               StepRows<Real>{step.add_z, step.add_y, step.momentum, step.factor, step.weights,
                               real(step.R.data), real(AZ.data), real(step.Z.data), real(Y.data),
                               p * step.R.row_stride, p * AZ.row_stride, p * step.Z.row_stride,
                               p * Y.row_stride});

@@ -45,10 +45,10 @@ struct StepWriter {
   BLOCKSPAN_HOST_INLINE void write_registers(Real* to, Real const* residual, Real const* before,
                                              Real factor, Registers const& sum) const {
     Registers result, change;
-    if (own.step.keeps) {
+    if (own.step.add_z) {
       result.load(before, masks);
       Registers past = result;
-      if (own.step.remembers) {
+      if (own.step.add_y) {
         Registers old;
         old.load(to, masks);
         past.add_product(-1, old);
@@ -67,8 +67,8 @@ struct StepWriter {
     collect_sums<Scalar, Pack>(sums, false, sum.value);
     auto const* const image = reinterpret_cast<Real const*>(sum.value);
     int const count = Pack::Masked == 0 ? Pack::reals : std::min(reals, Pack::reals);
-    step_row(own.step.keeps, own.step.remembers, own.step.momentum, factor, residual, image, before,
-             to, std::int64_t{count});
+    step_row(own.step.add_z, own.step.add_y, own.step.momentum, factor, residual, image, before, to,
+             std::int64_t{count});
   }
 };
 
@@ -82,7 +82,7 @@ struct StepColumn {
   BLOCKSPAN_HOST_INLINE void write(std::int64_t row, Scalar sum) const {
     auto const& step = own.step;
     Scalar* const to = own.Y.data + row * own.Y.row_stride;
-    step_row(step.keeps, step.remembers, step.momentum, own.factor_of(row),
+    step_row(step.add_z, step.add_y, step.momentum, own.factor_of(row),
              step.R.data + row * step.R.row_stride, &sum, step.Z.data + row * step.Z.row_stride, to,
              1);
   }

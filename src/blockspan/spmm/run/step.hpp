@@ -17,9 +17,9 @@ namespace blockspan::products {
 /// matrix.
 template <class Scalar>
 struct ProductStep {
-  bool keeps;               ///< the sum has Z; else 0 in its place: Y := factor W (R - A X)
-  bool remembers;           ///< the sum has Y; else 0 in its place, and it is not read
-  real_t<Scalar> momentum;  ///< 0 where !keeps
+  bool add_z;               ///< the sum has Z; else 0 in its place: Y := factor W (R - A X)
+  bool add_y;               ///< the sum has Y; else 0 in its place, and it is not read
+  real_t<Scalar> momentum;  ///< 0 where !add_z
   real_t<Scalar> factor;
   real_t<Scalar> const* weights;  ///< W, one a row; null: ones
   BlockRef<Scalar const> R, Z;
@@ -27,19 +27,19 @@ struct ProductStep {
 
 /// Contiguous real values of a step, their terms in the order in which every kernel rounds them:
 /// two fused multiply-adds, where the processor has them. `az` is of A X, and may be y where
-/// !keeps; z and y are read where `keeps` and `remembers` say so.
+/// !add_z; z and y are read where `add_z` and `add_y` say so.
 template <class Real>
-KOKKOS_FORCEINLINE_FUNCTION void step_row(bool keeps, bool remembers, Real momentum, Real factor,
+KOKKOS_FORCEINLINE_FUNCTION void step_row(bool add_z, bool add_y, Real momentum, Real factor,
                                           Real const* KOKKOS_RESTRICT r, Real const* az,
                                           Real const* KOKKOS_RESTRICT z, Real* y,
                                           std::int64_t count) {
-  if (!keeps) {
+  if (!add_z) {
     for (std::int64_t j = 0; j < count; ++j) y[j] = multiply_add(factor, r[j] - az[j], 0);
     return;
   }
   Real const* KOKKOS_RESTRICT const image = az;
   Real* KOKKOS_RESTRICT const to = y;
-  if (!remembers)
+  if (!add_y)
     for (std::int64_t j = 0; j < count; ++j)
       to[j] = multiply_add(factor, r[j] - image[j], multiply_add(momentum, z[j], z[j]));
   else
