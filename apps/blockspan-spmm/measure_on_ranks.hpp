@@ -30,7 +30,7 @@ namespace blockspan::apps {
 
 namespace detail {
 
-/// Rows of the random X, wherever they are: a value depends on its place only.
+/// Rows of the random X, local or not: a value depends on its global index only.
 template <class Scalar, class Exec>
 HostRows<Scalar> random_rows(Exec const& exec, std::vector<std::int64_t> const& rows,
                              std::size_t columns, std::uint64_t seed) {
@@ -67,7 +67,7 @@ RowSample<Scalar> take_local_rows(LocalRows<Scalar> const& A, std::int64_t limit
   return sample;
 }
 
-/// One width.
+/// Checks and times the products of one width.
 template <class Scalar, class Layout, class Exec>
 class WidthOnRanks {
  public:
@@ -90,7 +90,7 @@ class WidthOnRanks {
     result.interior = A_.plan(Operator::Matrix::interior).explain(X_.extent(1), sizeof(Scalar));
     check(result);
     BatchTimer product = timer([this] { spmm(exec_, Op::none, Scalar(1), A_, X_, Scalar(0), Y_); });
-    // with the rows of the halo that the product above has left in the packed block
+    // with the halo rows that the product above has received
     BatchTimer local = timer([this] { A_.multiply_local(exec_, X_, Y_); });
     BatchTimer exchange = timer([this] { A_.exchange(exec_, X_); });
     for (auto* const each : {&product, &local, &exchange}) each->calibrate();
@@ -107,13 +107,13 @@ class WidthOnRanks {
 
  private:
   static constexpr int checked_runs = 5;
-  static constexpr std::int64_t most_products = 1 << 17;  ///< of the reference of a rank
+  static constexpr std::int64_t most_products = 1 << 17;  ///< of a rank's reference
 
   Block block(char const* label, int columns) const {
     return allocate<Block>(exec_, label, A_.rows(), columns);
   }
 
-  /// Of calls on the slowest rank; all of them end together where one is interrupted.
+  /// Times of the slowest rank; where one is interrupted, all ranks stop together.
   BatchTimer timer(std::function<void()> work) const {
     return {std::move(work), [this] { exec_.fence("Blockspan::measure_on_ranks"); },
             [this](double ms) {
@@ -123,7 +123,7 @@ class WidthOnRanks {
             }};
   }
 
-  /// Several products into a Y full of NaN, whose bits and rows are compared.
+  /// Several products into a Y filled with NaN, compared bit by bit and against the reference.
   void check(RanksRun& result) const {
     auto const sample = take_local_rows(A_.matrix().global_rows(exec_),
                                         most_products / static_cast<std::int64_t>(X_.extent(1)));

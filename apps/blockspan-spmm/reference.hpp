@@ -13,11 +13,11 @@
 
 namespace blockspan::apps {
 
-/// What elements of Y = op(A) X must be: summed on the host in extended precision from the entries
-/// of A and of X, with the error that the theory allows a product in the scalar's precision:
+/// Reference for elements of Y = op(A) X, summed on the host in extended precision from the entries
+/// of A and X, with the error bound of a product in the scalar's precision:
 /// |y - reference| <= gamma (|A||X|), gamma = m u / (1 - m u), m = (nonzeros of the row) + 3, twice
-/// that for complex (Higham 2002, Accuracy and Stability, chapter 3). What underflow may cost is
-/// added: half the smallest positive value for each of the roundings.
+/// that for complex (Higham 2002, Accuracy and Stability, chapter 3), plus the error of underflow:
+/// half the smallest positive value for each rounding.
 template <class Scalar>
 class Reference {
  public:
@@ -53,7 +53,7 @@ class Reference {
     return right;
   }
 
-  /// Four times the bound of an element of row s of the sample: an error that must be found.
+  /// Four times the bound of an element of row s of the sample: an error that must be detected.
   double fault(std::size_t s, std::size_t column) const {
     Element const& one = elements_[s * columns_ + column];
     return one.magnitude > 0 ? static_cast<double>(4 * one.bound) : 1.0;
@@ -82,20 +82,20 @@ class Reference {
     constexpr int parts = is_complex_v<Scalar> ? 2 : 1;
     auto const m = static_cast<long double>(end - begin + 3);
     long double const mu = m * unit_roundoff<Scalar>;
-    // a row too long for the theory has no bound: only NaN is wrong there
+    // gamma is undefined for rows of 1 / u entries: only NaN is an error there
     long double const gamma = mu < 1 ? mu / (1 - mu) : std::numeric_limits<long double>::infinity();
     long double const underflow = m * std::numeric_limits<Real>::denorm_min() / 2;
     if (sum.magnitude > 0) sum.bound = parts * (gamma * sum.magnitude + underflow);
     return sum;
   }
 
-  /// How far beyond its bound: any NaN is farther than any number.
+  /// Error over bound; infinite for NaN.
   static long double excess(long double error, Element const& one) {
     constexpr long double infinity = std::numeric_limits<long double>::infinity();
     return std::isnan(error) || one.bound == 0 ? infinity : error / one.bound;
   }
 
-  /// Infinite where nothing but zero is right.
+  /// Error over |A||X|; infinite where that is zero.
   static double relative(long double error, Element const& one) {
     if (error == 0) return 0;
     return static_cast<double>(error / one.magnitude);

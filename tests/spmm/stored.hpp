@@ -17,7 +17,7 @@
 #include "support/compare.hpp"
 #include "support/types.hpp"
 
-// Numbers of 16 bits in tests: on the host they are doubles, which hold them exactly.
+// 16-bit scalars in tests: on the host they are doubles, which represent them exactly.
 
 namespace blockspan::test {
 
@@ -43,14 +43,14 @@ HostMatrix<double> rounded(HostMatrix<double> A) {
   return A;
 }
 
-/// Unit roundoff, and half the least number.
+/// Unit roundoff, and half the smallest positive value.
 template <class Stored>
 inline constexpr long double stored_roundoff = std::is_same_v<Stored, half> ? 0x1p-11L : 0x1p-8L;
 template <class Stored>
 inline constexpr long double stored_underflow = std::is_same_v<Stored, half> ? 0x1p-25L : 0x1p-134L;
 
-/// What 16-bit storage adds to the error of float: products that are too small for it, and the
-/// last rounding. `terms`: of a sum.
+/// Adds to the bounds of float what 16-bit storage costs: underflow of products, and the final
+/// rounding. terms: summands of an element.
 template <class Stored>
 void add_rounding(Reference<double>& wanted, long double terms) {
   for (std::size_t i = 0; i < wanted.values.size(); ++i) {

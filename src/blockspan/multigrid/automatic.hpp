@@ -21,7 +21,7 @@
 // takes the same course under any load and on all ranks.
 namespace blockspan {
 
-/// What a preconditioner is for.
+/// The kind of problem that a preconditioner is for.
 enum class SolveKind { system, eigenpairs };
 
 /// The simple preconditioner that a solve starts with: a Chebyshev polynomial over Jacobi. It needs
@@ -39,7 +39,7 @@ bool begins_with_polynomial(SolveKind kind, ChebyshevSetup<Scalar, Exec> const& 
   return setup.usable() && (kind == SolveKind::eigenpairs || largest > well_conditioned * smallest);
 }
 
-/// The word for the default preconditioner of eigenpairs. Jacobi favours rows with a small
+/// The name of the default preconditioner for eigenpairs. Jacobi favours rows with a small
 /// diagonal: right at the lower end of the spectrum, wrong at the upper end, where it helps only a
 /// pencil, by its scaling. one_method: the state of the solve does not allow a change of
 /// preconditioner.
@@ -56,7 +56,7 @@ constexpr std::int64_t automatic_least_rows = 1000;
 /// the columns, since every column has products of its own.
 int multigrid_work(SolveKind kind, int columns, int groups = 1);
 
-/// What the graph of a matrix tells about methods before any is tried.
+/// Properties of a matrix' graph that predict which method suits, before any is tried.
 struct GraphShape {
   /// The levels of a breadth-first search are as narrow as in a planar graph: the number of simple
   /// iterations grows with their number, and factors stay small.
@@ -129,8 +129,8 @@ class SolvePace {
  public:
   SolvePace(SolveKind kind, double tolerance) : kind_(kind), tolerance_(tolerance) {}
 
-  /// Takes the largest error that has to fall below the tolerance, after `iteration` iterations. An
-  /// iteration not above the last one starts a new record.
+  /// Records the largest error that has to fall below the tolerance, after `iteration` iterations.
+  /// An iteration not above the last one starts a new record.
   void see(int iteration, double error);
 
   /// Iterations until the tolerance. Eigenpairs: at the rate of the second half, since the first
@@ -233,7 +233,7 @@ class ChangeOver {
   bool factors_first() const {
     if (kind_ == SolveKind::eigenpairs) return shape_.narrow && shape_.mixed_signs;
     if (shape_.narrow) return shape_.mixed_signs || shape_.uneven;
-    // the analysis that tells exactly costs some iterations
+    // a symbolic factorization gives the exact work, but costs as much as some iterations
     return shape_.mixed_signs &&
            shape_.dissection < automatic_polynomial().degree * left_ * columns_;
   }

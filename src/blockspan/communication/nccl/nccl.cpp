@@ -26,7 +26,7 @@ void check(cudaError_t code, char const* what) {
 
 class NcclTransport final : public DeviceTransport {
  public:
-  /// Multiprocessors that an exchange may occupy beside a product.
+  /// Thread blocks of an exchange, which runs concurrently with a product.
   static constexpr int most_blocks = 8;
 
   NcclTransport(Communicator const& ranks, ncclUniqueId const& id) {
@@ -83,7 +83,7 @@ class NcclTransport final : public DeviceTransport {
  private:
   static cudaStream_t to_stream(void* stream) { return static_cast<cudaStream_t>(stream); }
 
-  /// Of calls before, for instance because a rank is gone.
+  /// Throws asynchronous errors of earlier calls, for instance of a rank that has ended.
   void ask_for_errors() const {
     ncclResult_t code = ncclSuccess;
     check(ncclCommGetAsyncError(comm_, &code), "ncclCommGetAsyncError");

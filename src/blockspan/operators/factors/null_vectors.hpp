@@ -11,16 +11,16 @@
 
 namespace blockspan::operators {
 
-/// Orthonormal vectors that a Hermitian positive semidefinite A maps to zero, to rounding, as far
-/// as its entries show them; at most 32, none where A is not semidefinite. They are to be tested:
-/// small pivots alone prove nothing.
+/// Candidates for orthonormal null vectors of a Hermitian positive semidefinite A, found from its
+/// entries; at most 32, none where A is not semidefinite. The caller verifies them: small pivots
+/// prove nothing.
 ///   1. Ones on each component of the graph whose rows add up to zero, and on every second,
 ///      third or sixth row where their columns do (translations of elastic bodies).
 ///   2. A = L D L^H within the envelope of the reverse Cuthill-McKee order, where that takes at
 ///      most `work` multiplications: L^-H e_k of each pivot k that vanishes relative to its
 ///      diagonal entry, refined by these factors.
-/// On one thread of the host. O(entries log(row)) and the factors; nothing where `work` is too
-/// little for the graph. For offsets of int and std::size_t.
+/// On one thread of the host. O(entries log(row)) and the factors; empty where `work` does not
+/// suffice for the graph. For offsets of int and std::size_t.
 ///
 /// Source: George and Liu 1981, Computer Solution of Large Sparse Positive Definite Systems,
 /// chapter 4 (envelopes).
@@ -46,7 +46,7 @@ template <class Exec, class Scalar, class Offset, class Ordinal>
 Block<Scalar, Exec> null_vectors_of(Exec const& exec, MatrixRef<Scalar, Offset, Ordinal> const& A,
                                     std::int64_t work) {
   using Result = Block<Scalar, Exec>;
-  constexpr std::int64_t look = 150;  // multiplications an entry: the time of the graph
+  constexpr std::int64_t look = 150;  // cost of the graph, in multiplications an entry
   auto const& [rows, columns, entries, offsets, indices, block] = A.pattern;
   if (look * entries > work || rows == 0) return Result();
   auto const vectors = null_vectors_of(

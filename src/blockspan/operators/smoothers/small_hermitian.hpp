@@ -6,8 +6,8 @@
 
 namespace blockspan::operators {
 
-/// A Hermitian matrix of order up to 8, in the hands of one thread of a kernel. Filled by the
-/// caller (both triangles), balanced, inverted, read: in this order.
+/// A Hermitian matrix of order up to 8 in the registers of one thread. The caller fills both
+/// triangles, then calls balance(), one of the inversions, and inverse().
 template <class Scalar>
 struct SmallHermitian {
   using Real = real_t<Scalar>;
@@ -18,8 +18,8 @@ struct SmallHermitian {
   Real scale[most];     ///< balance() makes a of scale (what was filled in) scale
   Real diagonal[most];  ///< of a, after balance()
 
-  /// What rounding alone may leave of a pivot or an eigenvalue that is zero, relative to a unit
-  /// diagonal: Demmel 1989 (LAPACK Working Note 14).
+  /// Rounding error of a pivot or an eigenvalue that is zero, relative to a unit diagonal: Demmel
+  /// 1989 (LAPACK Working Note 14).
   KOKKOS_FUNCTION Real noise() const {
     return static_cast<Real>(2 * (order + 1)) * unit_roundoff<Scalar>;
   }
@@ -31,8 +31,8 @@ struct SmallHermitian {
     return true;
   }
 
-  /// Takes the Hermitian part and brings the diagonal to +-1 (a zero there: the largest entry of
-  /// its row), so that neither units nor extreme scales matter below.
+  /// Replaces a by its Hermitian part and scales the diagonal to +-1 (by the largest entry of the
+  /// row where it is zero), so that the thresholds below do not depend on units.
   KOKKOS_FUNCTION void balance() {
     for (int i = 0; i < order; ++i) {
       a[i][i] = Scalar(real_part(a[i][i]));
@@ -75,7 +75,8 @@ struct SmallHermitian {
   }
 
   /// a := |a|^-1 from the eigenvalues and vectors of a, also after invert_definite() has failed
-  /// (the strict upper triangle is what it left). Eigenvalues that are rounding errors count as 1.
+  /// (which leaves the strict upper triangle). Eigenvalues at the level of rounding are replaced by
+  /// 1.
   /// Cyclic Jacobi rotations: Forsythe and Henrici 1960, doi:10.1090/S0002-9947-1960-0109825-2.
   KOKKOS_FUNCTION void invert_absolute() {
     Scalar vectors[most][most];

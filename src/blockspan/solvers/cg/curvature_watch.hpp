@@ -31,8 +31,8 @@ class CurvatureWatch {
     if (!(column.first > 0)) column.first = gamma;
   }
 
-  /// Whether the residual of column c has grown beyond any use, as null vectors of A that M^-1
-  /// enlarges make it.
+  /// Whether the residual of column c has diverged, as null vectors of A that M^-1 amplifies make
+  /// it do.
   bool lost(std::size_t c) const {
     auto const& column = columns_[c];
     return column.gamma > CgThresholds<Real>::lost * CgThresholds<Real>::lost * column.first;
@@ -44,7 +44,8 @@ class CurvatureWatch {
   Real largest() const { return largest_; }
 
   /// Whether the curvature p^H A p of that direction is negligible against its length, although the
-  /// minimal residual is above `goal` of the first one. True again only at a tenth of the quotient.
+  /// minimal residual is above `goal` times the first one. True again only at a tenth of the
+  /// quotient.
   bool flat(std::size_t c, Real curvature, Real goal) {
     auto& column = columns_[c];
     Real const quotient = curvature / column.gamma / column.sum;

@@ -51,7 +51,7 @@ class Decider {
     return decision;
   }
 
-  /// The launch that sums products as well, if there is one.
+  /// The launch with fused dot products, if there is one.
   std::optional<Launch> sums() const {
     if (!blocks_.x_rows_near) return {};
     if (!device_.lanes_exchange || A_.block > 1 || A_.rows.rows * blocks_.columns == 0) return {};
@@ -62,7 +62,7 @@ class Decider {
     if (variant->skips_empty_rows() && !blocks_.overwrites) return {};
     bool const vectorized = variant->vectorized && blocks_.x.vectors && blocks_.y.vectors;
     if (variant->requires_aligned_x && !vectorized) {
-      if (asked) return {};  // the product says what is wrong
+      if (asked) return {};  // the product reports the error
       variant = &spmm_variant(SpmmKernelId::single_columns);
     }
     if (!sums_products(*variant)) return {};
@@ -107,7 +107,7 @@ class Decider {
     return is_offered(chosen, blocks_.scalar, device_) &&
            (choice_.asked || chosen.takes == nullptr || chosen.takes(A_, blocks_, device_));
   }
-  /// The variant that runs: the one chosen, or its fallback, or what replaces either.
+  /// The variant that runs: the one chosen or its fallback, or a variant that replaces it.
   SpmmVariant const& variant_that_runs() const {
     auto const& chosen = *choice_.variant;
     if (is_taken() && serves(chosen)) return at_width(chosen);
@@ -123,8 +123,8 @@ class Decider {
     return variant;
   }
 
-  /// Devices: blocks whose rows are not contiguous, where there is something faster than to read
-  /// them element by element. True: nothing is left to decide.
+  /// Devices: blocks whose rows are not contiguous, where an alternative is faster than strided
+  /// reads. True: the decision is complete.
   bool column_major_decided(Decision& decision) {
     auto const& chosen = *choice_.variant;
     bool const by_windows = chosen.lists_windows() && is_offered(chosen, blocks_.scalar, device_);
@@ -146,8 +146,8 @@ class Decider {
     return true;
   }
 
-  /// Of the kernel chosen, in us, with row-major blocks of so many columns. Those of other
-  /// libraries are taken for whole rows.
+  /// Predicted time of the chosen kernel in microseconds, for row-major blocks of that many
+  /// columns. Kernels of other libraries are modelled as `rows`.
   double time_of_choice(std::int64_t columns) const {
     auto const cost = choice_.variant->cost != nullptr ? choice_.variant->cost : RowsChoice::cost;
     CostFacts const facts{A_.rows,         A_.groups,      A_.windows, {},  columns,
@@ -227,13 +227,12 @@ class Decider {
                                    : variant.form(A_, blocks_, device_, vectorized);
   }
 
-  /// Whether whole rows are read with column indices in 16 bits by a launch that makes `bytes` of a
+  /// Whether whole rows are read with 16-bit column indices by a launch that computes `bytes` of a
   /// row of Y.
   bool reads_narrow(std::int64_t bytes) const { return A_.has_distances && bytes <= narrow_bytes; }
 
   std::int64_t x_columns(Launch const& launch) const {
-    // the last launch has the columns that X has been padded by; that never makes more vectors than
-    // X has
+    // the last launch includes the padding of X, so that there are never more vectors than in X
     return launch.vectorized ? whole_vectors(launch.columns) : launch.columns;
   }
   std::int64_t vectors_of(Launch const& launch) const {
@@ -249,7 +248,7 @@ class Decider {
                                   variant.lists_segments() ? choice_.segment : A_.rows.longest);
   }
 
-  /// Each row, or segment of one, is a team thread's, with all columns.
+  /// One team thread computes all columns of a row, or of a segment of one.
   static bool has_team_threads(SpmmVariant const& variant) {
     return variant.by_rows && !variant.items && !variant.team_of_one && variant.most_columns == 0;
   }
@@ -267,8 +266,8 @@ class Decider {
     launch.narrow = plain && !(blocks_.steps && launch.vectorized) && !variant.lists_segments() &&
                     reads_narrow(row_bytes(x_columns(launch)));
     if (variant.items) return;
-    // several vectors (or single columns) a lane have kernels for plain entries only; columns in 16
-    // bits exist for up to two vectors a lane, and no passes side by side
+    // kernels with several vectors (or single columns) a lane exist for plain entries only, those
+    // with 16-bit column indices for up to two vectors a lane and without concurrent passes
     bool const complex = blocks_.scalar.is_complex;
     int const most_vectors = !launch.vectorized || !plain ? 1
                              : blocks_.steps              ? (complex ? 1 : 2)
@@ -311,9 +310,9 @@ class Decider {
     return variant.lists_groups() || has_team_threads(variant);
   }
 
-  // sums of products
+  // fused dot products
 
-  /// There is a fused kernel for direct loads by team threads.
+  /// Whether the variant has a kernel with fused dots: those whose team threads load directly.
   static bool sums_products(SpmmVariant const& variant) {
     return variant.lists_groups() || has_team_threads(variant);
   }
@@ -321,8 +320,8 @@ class Decider {
   bool gains_a_pass() const {
     return !choice_.variant->lists_windows() || WindowsChoice::gain_a_pass(A_.rows, A_.windows);
   }
-  /// The shape with lanes enough for all vectors of a row at once, if a warp has them. Of complex
-  /// numbers a lane has one vector: registers would spill.
+  /// Enough lanes for all vectors of a row in one pass, if a warp has them. One vector a lane for
+  /// complex scalars, where two would spill registers.
   Lanes lanes_of_dots(Launch const& launch) const {
     bool const two = !blocks_.scalar.is_complex && !launch.variant->lists_groups();
     std::int64_t const vectors = vectors_of(launch);

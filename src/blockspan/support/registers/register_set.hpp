@@ -5,11 +5,11 @@
 
 #include <blockspan/support/rooms.hpp>
 
-/// nvcc takes vector types in functions of the host only.
+/// nvcc supports vector types in host functions only.
 #define BLOCKSPAN_HOST_INLINE inline __attribute__((always_inline))
 
-/// Keeps a value in a register of its own: GCC 12 would put neighbouring ones together, one by
-/// one.
+/// Keeps a scalar in a register of its own: GCC 12 would pack neighbouring scalars into a vector,
+/// element by element.
 #if defined(__x86_64__)
 #define BLOCKSPAN_KEEP_SCALAR(number) asm("" : "+x"(number))
 #else
@@ -18,9 +18,8 @@
 
 #define BLOCKSPAN_NOINLINE __attribute__((noinline))
 
-// The processor that is compiled for. It names an inline namespace, which holds whatever
-// depends on it: a unit compiled for another processor (an embedder's, with flags of its own) then
-// has entities of its own, and no linker mixes them up.
+// The target's vector registers name an inline namespace with everything that depends on them, so
+// that units compiled with other flags (an embedder's) do not violate the one-definition rule.
 #if defined(__AVX512F__)
 #define BLOCKSPAN_REGISTERS registers_of_64_bytes
 #elif defined(__AVX__)
@@ -63,8 +62,8 @@ constexpr int register_width(int reals) {
   return width;
 }
 
-/// Any number of reals in registers: the widest that they fill, then the others, so that a row of 7
-/// doubles is one of 4, one of 2 and one. Nested, because GCC 12 keeps an array of more than two
+/// Any number of reals in registers, the widest first: with AVX, 7 doubles are registers of 4, 2
+/// and 1. Nested, because GCC 12 keeps an array of more than two
 /// registers in memory (perf/notes/hosts.md).
 template <class Real, int Reals>
 struct RegisterSet {
@@ -95,7 +94,7 @@ struct RegisterSet {
     first += a * b.first;
     others.add_product(a, b.others);
   }
-  /// One by one.
+  /// Element by element.
   BLOCKSPAN_HOST_INLINE void add_products(RegisterSet const& a, RegisterSet const& b) {
     first += a.first * b.first;
     others.add_products(a.others, b.others);

@@ -6,7 +6,7 @@
 #include <type_traits>
 #include <vector>
 
-// What an eigenvalue's error bound means to a user: decimal digits, or the value zero.
+// From error bounds of eigenvalues to certain decimal digits, and sharper bounds for clusters.
 namespace blockspan::eigen {
 
 /// Decimal digits of `value` that an error of at most `bound` leaves certain: log10(|value| /
@@ -25,8 +25,8 @@ Real rounded_up(long double value) {
   return result < value ? std::nextafter(result, std::numeric_limits<Real>::infinity()) : result;
 }
 
-/// A value that double precision does not distinguish from zero: value and bound lie below `noise`,
-/// what rounding the operators' entries does to an eigenvalue.
+/// Whether a value is zero to working precision: value and bound lie below `noise`, the
+/// perturbation of an eigenvalue by rounding the operators' entries.
 template <class Real>
 bool is_zero_to_rounding(Real value, Real bound, Real noise) {
   return std::abs(value) + bound <= noise;
@@ -34,7 +34,7 @@ bool is_zero_to_rounding(Real value, Real bound, Real noise) {
 
 /// Widens bounds of values, theta ascending, each known to bound[i], so that they hold for the
 /// j-th smallest of them: that lies between the j-th smallest of theta - bound and of theta +
-/// bound. What is not bounded does not count. O(count log count).
+/// bound. Values without a finite bound are skipped. O(count log count).
 template <class Real>
 void widen_by_order(std::vector<Real> const& theta, std::vector<Real>& bound) {
   std::vector<Real> lower, upper;
@@ -96,8 +96,8 @@ std::vector<Real> kahan_radii_by(std::vector<Real> const& theta, std::vector<Rea
 
 /// Where no pair was missed, |lambda_j - theta_j| is at most (sum of radius_i^2)^1/2 over the
 /// cluster of values around j whose intervals touch (Kahan; Parlett 1998, theorem 11.5.1). Of
-/// values above j only those before `wanted` count: the others are estimates of what comes next.
-/// slack: of each value, what rounding leaves open of it. O(count) times the length of clusters.
+/// values above j only those before `wanted` are included: the others are estimates.
+/// slack: the rounding error of each value. O(count) times the length of clusters.
 template <class Real>
 std::vector<Real> kahan_radii(std::vector<Real> const& theta, std::vector<Real> const& radius,
                               std::vector<Real> const& slack, int wanted) {
@@ -110,7 +110,7 @@ template <class Sum, class Real, class Coupling>
 std::vector<Real> gap_radii_by(std::vector<Real> const& theta, std::vector<Real> const& radius,
                                std::vector<Real> const& prior, std::vector<Real> const& slack,
                                Real beyond, Coupling const& coupling) {
-  // A cluster reaches so far to either side, of its possible ends so many are tried.
+  // largest extent of a cluster to either side, and number of ends that are tried
   constexpr int widest = 100, most_ends = 12;
   int const count = static_cast<int>(theta.size());
   // of i with itself and first..last
@@ -149,17 +149,17 @@ std::vector<Real> gap_radii_by(std::vector<Real> const& theta, std::vector<Real>
   return result;
 }
 
-/// Bounds of |lambda_j - theta_j| by gaps, where no pair was missed; never above `prior`, bounds
-/// that are known before. radius: norms of the residuals (that of B^-1) of pairs with Rayleigh
+/// Bounds of |lambda_j - theta_j| by gaps, where no pair was missed; never above `prior`, known
+/// bounds. radius: norms of the residuals (that of B^-1) of pairs with Rayleigh
 /// quotients in ascending order. Any cut of the list into a cluster f..s around j and its
 /// neighbours gives a bound: the sum of the squared radii of the cluster over the distance to the
 /// other eigenvalues bounds how far these are from the Ritz values of the cluster (Kato and Temple;
 /// Parlett 1998, theorem 11.7.1), the norm of the coupling of its vectors how far those are from
-/// theta (Weyl); the least bound counts. coupling(i, j): |x_i^H (A - theta_j B) x_j|^2, which is
-/// not zero where vectors are as good as rounding lets them be: of a graded A far more than small
-/// eigenvalues. slack: of each value, what rounding leaves open of it. beyond: no eigenvalue after
-/// those of the list is below it; minus infinity: that is not known. O(count), with clusters of up
-/// to a hundred values.
+/// theta (Weyl); the smallest bound is returned. coupling(i, j): |x_i^H (A - theta_j B) x_j|^2,
+/// which is not zero for vectors that are accurate to rounding: of a graded A it may be far above
+/// small eigenvalues. slack: the rounding error of each value. beyond: a lower bound of the
+/// eigenvalues after those of the list; minus infinity: unknown. O(count), with clusters of up to a
+/// hundred values.
 template <class Real, class Coupling = NoCoupling>
 std::vector<Real> gap_radii(std::vector<Real> const& theta, std::vector<Real> const& radius,
                             std::vector<Real> const& prior, std::vector<Real> const& slack,
