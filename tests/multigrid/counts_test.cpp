@@ -3,7 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <blockspan/multigrid/cycle/probe.hpp>
+#include <blockspan/multigrid/hierarchy/hierarchy.hpp>
+#include <blockspan/operators/jacobi.hpp>
+#include <blockspan/operators/spectral_bounds.hpp>
+#include <blockspan/support/backend.hpp>
+
 #include "multigrid/problems.hpp"
+#include "operators/chebyshev.hpp"
 #include "support/types.hpp"
 
 namespace blockspan::test {
@@ -44,6 +51,57 @@ TYPED_TEST(MultigridCounts, OfElasticityWithRigidBodies) {
     EXPECT_GT(count, 0) << N;
     EXPECT_LE(count, wanted + 1) << N << "\n" << M.report().table();
     EXPECT_EQ(M.report().status, MultigridStatus::good) << M.report().smallest;
+  }
+}
+
+/// The diagonal operator of n rows whose entries are in [0.8, 1], but for the first one.
+template <class Exec>
+JacobiPreconditioner<double, Exec> diagonal(Exec const& exec, int n, double first) {
+  Kokkos::View<double*, typename Exec::memory_space> const entries("Blockspan::test", n);
+  auto const host = Kokkos::create_mirror_view(entries);
+  for (int i = 0; i < n; ++i) host(i) = i == 0 ? first : 0.8 + 0.2 * (i % 97) / 96;
+  Kokkos::deep_copy(exec, entries, host);
+  exec.fence("Blockspan::test");
+  return JacobiPreconditioner<double, Exec>(entries);
+}
+
+TYPED_TEST(MultigridCounts, TheProbeStopsOnceRandomErrorsAreGone) {
+  TypeParam const exec;
+  int const n = 2000;
+  JacobiPreconditioner<double, TypeParam> const identity(constant_weights<double, TypeParam>(n));
+  auto const probe = [&](double first) {
+    CountedOperator<double, TypeParam> const M(identity);
+    auto const seen =
+        levels::OperatorProbe<double, TypeParam>(exec, diagonal(exec, n, first), M, 1).run();
+    return std::pair(seen, M.products);
+  };
+  // (sqrt(1.25) - 1) / (sqrt(1.25) + 1) = 1 / 18 a step: below 3^-8 after four
+  auto const [good, few] = probe(0.9);
+  EXPECT_GE(good.smallest, 0.8 * (1 - 1e-14));
+  EXPECT_LE(good.largest, 1 + 1e-14);
+  if constexpr (support::runs_on_host_v<TypeParam>) {
+    EXPECT_LE(few, 5);
+    EXPECT_GT(few, 2);
+  } else {
+    EXPECT_EQ(few, 8);  // nobody waits for the scalars of a step
+  }
+  // one row of 2,000 is 0.02 of a random error
+  auto const [fair, all] = probe(0.2);
+  EXPECT_GE(fair.smallest, 0.2 * (1 - 1e-14));
+  EXPECT_LT(fair.smallest, 0.25);
+  EXPECT_EQ(all, 8);
+}
+
+TYPED_TEST(MultigridCounts, BoundsOfSpectraAreAboveThem) {
+  TypeParam const exec;
+  for (std::string const spec : {"laplace7:30", "laplace27:22", "aniso7:24:1,0.01,0.0001", "p1:24",
+                                 "jump7:30:1000:width=5", "elasticity:10"}) {
+    auto const M = multigrid(exec, generate<double>(exec, spec));
+    for (auto const& level : M.hierarchy().levels) {
+      if (!level.op) continue;  // it is inverted
+      auto const& of = level.spectrum;
+      EXPECT_GE(of.upper, estimate_spectrum(exec, *level.op, of.factors, 60, 3).largest) << spec;
+    }
   }
 }
 

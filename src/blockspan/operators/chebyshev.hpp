@@ -160,7 +160,7 @@ struct ChebyshevSetup {
 
 namespace operators {
 
-inline constexpr int steps_of_setup = 12;  ///< products for the estimate of b
+inline constexpr int steps_of_setup = 12;  ///< products for the estimate
 
 /// The fault that the bounds of a setup show.
 template <class Scalar, class Exec>
@@ -196,16 +196,15 @@ ChebyshevSetup<Scalar, Exec> bounded_by_rows(ChebyshevSetup<Scalar, Exec> setup,
   return setup;
 }
 
-/// chebyshev_setup below, with memory of the arena.
+/// chebyshev_setup below, with memory of the arena and so many products.
 template <class Scalar, class Exec>
 ChebyshevSetup<Scalar, Exec> chebyshev_setup(
     Exec const& exec, Arena<Exec>& arena, LinearOperator<Scalar, Exec> const& A,
     typename JacobiPreconditioner<Scalar, Exec>::Factors const& factors,
-    ChebyshevOptions const& options) {
+    ChebyshevOptions const& options, int steps = steps_of_setup) {
   ChebyshevSetup<Scalar, Exec> setup;
   setup.factors = factors;
-  setup.estimate =
-      estimate_spectrum<Scalar, Exec>(exec, arena, A, factors, steps_of_setup, options.seed);
+  setup.estimate = estimate_spectrum<Scalar, Exec>(exec, arena, A, factors, steps, options.seed);
   setup.upper = real_t<Scalar>(1.05) * (setup.estimate.largest + setup.estimate.residual);
   setup.fault = chebyshev_fault(setup);
   return setup;
@@ -214,12 +213,12 @@ template <class Scalar, class Exec, class Matrix>
 requires requires(Matrix const& matrix) { matrix.graph; }
 ChebyshevSetup<Scalar, Exec> chebyshev_setup(Exec const& exec, Arena<Exec>& arena,
                                              LinearOperator<Scalar, Exec> const& A,
-                                             Matrix const& matrix,
-                                             ChebyshevOptions const& options) {
+                                             Matrix const& matrix, ChebyshevOptions const& options,
+                                             int steps = steps_of_setup) {
   static_assert(std::is_same_v<scalar_t<Matrix>, Scalar>,
                 "the matrix and the operator have the same scalar");
   auto setup =
-      chebyshev_setup<Scalar, Exec>(exec, arena, A, jacobi(exec, matrix).factors(), options);
+      chebyshev_setup<Scalar, Exec>(exec, arena, A, jacobi(exec, matrix).factors(), options, steps);
   auto const rows =
       measure_rows(exec, matrix_ref<Exec>(matrix), std::as_const(setup.factors).data());
   return bounded_by_rows(std::move(setup), rows);

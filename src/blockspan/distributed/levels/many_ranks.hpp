@@ -134,10 +134,8 @@ class ManyRanks {
   ChebyshevSetup<Scalar, Exec> spectrum(Exec const& exec, Setup& setup, Level const& level) const {
     auto const& ranks = ranks_of(*level.matrix);
     auto const factors = ranks.run_agreed([&] { return jacobi(exec, level.A).factors(); });
-    return bounded_by_rows(
-        chebyshev_setup<Scalar, Exec>(exec, setup.arena, *level.op, factors,
-                                      ChebyshevOptions{.seed = setup.options.seed}),
-        level.matrix->measure_rows(exec, factors.data()));
+    return bounded_by_rows(level_spectrum(exec, setup, *level.op, factors),
+                           level.matrix->measure_rows(exec, factors.data()));
   }
 
   bool is_last(Levels const& all, std::size_t number) const {
@@ -270,8 +268,7 @@ class ManyRanks {
   /// Of W A for the entries that this rank has alone; none: they are of no use.
   static std::optional<ChebyshevSetup<Scalar, Exec>> own_spectrum(Exec const& exec, Setup& setup,
                                                                   Level const& level) {
-    auto spectrum = chebyshev_setup<Scalar, Exec>(exec, setup.arena, *level.own, level.A,
-                                                  ChebyshevOptions{.seed = setup.options.seed});
+    auto spectrum = level_spectrum(exec, setup, *level.own, level.A);
     if (!spectrum.usable() && !is_zero(spectrum)) return std::nullopt;
     return spectrum;
   }

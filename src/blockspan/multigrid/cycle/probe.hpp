@@ -52,7 +52,61 @@ struct ProbeResidual {
   }
 };
 
-/// The scalars of the steps stay where they are computed: the host waits once, at the end.
+/// What the scalars of conjugate gradients show of M^-1 A.
+class ProbeSteps {
+ public:
+  static constexpr int most = 8;
+  static constexpr double good = 0.25;  ///< smallest Ritz value of a good hierarchy
+
+  /// rounding: of p^H A p / p^H p.
+  explicit ProbeSteps(double rounding) : rounding_(rounding) {}
+
+  /// Takes r^H M^-1 r, p^H A p and p^H p of a step; false: there is no more to be seen.
+  bool take(double next, double curvature, double square, ProbeResult& result) {
+    bool const is_first = diagonal_.empty();
+    if (is_first) first_ = next;
+    if (next < 0) result.cycle_definite = false;
+    if (!(next > 1e-24 * first_)) return false;
+    if (curvature < -rounding_ * square) result.definite = false;
+    if (!(curvature > 0)) return false;
+    double const beta = is_first ? 0 : next / rz_;
+    if (!is_first) subdiagonal_.push_back(std::sqrt(beta) / alpha_);
+    diagonal_.push_back(curvature / next + (is_first ? 0 : beta / alpha_));
+    rz_ = next;
+    alpha_ = next / curvature;
+    return !is_settled(result);
+  }
+
+  void ritz_values(ProbeResult& result) const {
+    std::size_t const m = diagonal_.size();
+    if (m == 0) return;
+    SmallMatrix<double> const T("Blockspan::multigrid_probe", m, m);
+    for (std::size_t j = 0; j < m; ++j) {
+      T(j, j) = diagonal_[j];
+      if (j + 1 < m) T(j + 1, j) = T(j, j + 1) = subdiagonal_[j];
+    }
+    std::vector<double> values;
+    if (lapack::hermitian_eigen(T, values) != 0) return;
+    result.smallest = values.front();
+    result.largest = values.back();
+  }
+
+ private:
+  /// The error is what eight steps leave of it where all eigenvalues are in [good, 1]: the steps
+  /// up to the eighth would show little of what the random error hardly has.
+  bool is_settled(ProbeResult& result) const {
+    double const root = std::sqrt(1 / good), rate = (root - 1) / (root + 1);
+    if (rz_ > std::pow(rate, 2 * most) * first_) return false;
+    ritz_values(result);
+    return result.smallest > good;
+  }
+
+  double rounding_, alpha_ = 1, rz_ = 0, first_ = 0;
+  std::vector<double> diagonal_, subdiagonal_;
+};
+
+/// The scalars of the steps stay where they are computed. For devices the host waits once, at the
+/// end, and leaves out the steps that a host would not have taken.
 template <class Scalar, class Exec>
 class OperatorProbe {
  public:
@@ -87,49 +141,48 @@ class OperatorProbe {
     return !(difference > 1e5 * unit_roundoff<Scalar> * size);
   }
 
-  /// steps: at most 8.
-  ProbeResult run(int steps) {
+  ProbeResult run() {
     ProbeResult result;
     result.hermitian = hermitian();
     if (!result.hermitian) return result;
     blockspan::fill_random(exec_, x_, seed_, 2);
     A_.apply(exec_, x_, r_);
-    for (int step = 0; step < steps; ++step) {
-      auto const next = dot(3 * step), curvature = dot(3 * step + 1);
-      M_.apply(exec_, r_, z_);
-      blockspan::column_dots(exec_, r_, z_, next, workspace_);
-      each(exec_, "Blockspan::multigrid_probe", A_.rows(),
-           ProbeDirection<Scalar>{z_.data(), p_.data(), next.data(),
-                                  step > 0 ? next.data() - 3 : nullptr});
-      product_and_dot(exec_, A_, p_, q_, curvature, workspace_);
-      blockspan::column_dots(exec_, p_, p_, dot(3 * step + 2), workspace_);
-      each(exec_, "Blockspan::multigrid_probe", A_.rows(),
-           ProbeResidual<Scalar>{q_.data(), r_.data(), next.data(), curvature.data()});
+    ProbeSteps steps(10 * unit_roundoff<Scalar> * A_.facts().norm_bound.value_or(0));
+    auto const take = [&](auto const& dots, int step) {
+      return steps.take(real_part(dots(3 * step)), real_part(dots(3 * step + 1)),
+                        real_part(dots(3 * step + 2)), result);
+    };
+    for (int step = 0; step < ProbeSteps::most; ++step) {
+      queue(step);
+      if constexpr (runs_on_host_v<Exec>)
+        if (!take(dots_on_host(), step)) break;
     }
-    auto const dots = dots_on_host();
-    std::vector<double> diagonal, subdiagonal;
-    double alpha = 1, rz = 0, first = 0;
-    double const rounding = 10 * unit_roundoff<Scalar> * A_.facts().norm_bound.value_or(0);
-    for (int step = 0; step < steps; ++step) {
-      double const next = real_part(dots(3 * step)), curvature = real_part(dots(3 * step + 1));
-      if (step == 0) first = next;
-      if (next < 0) result.cycle_definite = false;
-      if (!(next > 1e-24 * first)) break;
-      if (curvature < -rounding * real_part(dots(3 * step + 2))) result.definite = false;
-      if (!(curvature > 0)) break;
-      double const beta = step > 0 ? next / rz : 0;
-      rz = next;
-      if (step > 0) subdiagonal.push_back(std::sqrt(beta) / alpha);
-      diagonal.push_back(curvature / rz + (step > 0 ? beta / alpha : 0));
-      alpha = rz / curvature;
+    if constexpr (!runs_on_host_v<Exec>) {
+      auto const dots = dots_on_host();
+      for (int step = 0; step < ProbeSteps::most; ++step)
+        if (!take(dots, step)) break;
     }
-    ritz_values(diagonal, subdiagonal, result);
+    steps.ritz_values(result);
     return result;
   }
 
  private:
   using Vector = Array<Scalar, Exec>;
-  static constexpr int most_dots = 24;
+  static constexpr int most_dots = 3 * ProbeSteps::most;
+
+  /// A step of conjugate gradients, and its dots.
+  void queue(int step) {
+    auto const next = dot(3 * step), curvature = dot(3 * step + 1);
+    M_.apply(exec_, r_, z_);
+    blockspan::column_dots(exec_, r_, z_, next, workspace_);
+    each(exec_, "Blockspan::multigrid_probe", A_.rows(),
+         ProbeDirection<Scalar>{z_.data(), p_.data(), next.data(),
+                                step > 0 ? next.data() - 3 : nullptr});
+    product_and_dot(exec_, A_, p_, q_, curvature, workspace_);
+    blockspan::column_dots(exec_, p_, p_, dot(3 * step + 2), workspace_);
+    each(exec_, "Blockspan::multigrid_probe", A_.rows(),
+         ProbeResidual<Scalar>{q_.data(), r_.data(), next.data(), curvature.data()});
+  }
 
   /// Columns begin where vectors of 16 bytes are aligned.
   std::int64_t padded() const { return ceil_div(A_.rows(), 16) * 16; }
@@ -141,20 +194,6 @@ class OperatorProbe {
   auto dots_on_host() const {
     return Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(),
                                                Vector(columns_.data() + 5 * padded(), most_dots));
-  }
-  static void ritz_values(std::vector<double> const& diagonal,
-                          std::vector<double> const& subdiagonal, ProbeResult& result) {
-    std::size_t const m = diagonal.size();
-    if (m == 0) return;
-    SmallMatrix<double> const T("Blockspan::multigrid_probe", m, m);
-    for (std::size_t j = 0; j < m; ++j) {
-      T(j, j) = diagonal[j];
-      if (j + 1 < m) T(j + 1, j) = T(j, j + 1) = subdiagonal[j];
-    }
-    std::vector<double> values;
-    if (lapack::hermitian_eigen(T, values) != 0) return;
-    result.smallest = values.front();
-    result.largest = values.back();
   }
 
   Exec exec_;
@@ -209,7 +248,8 @@ inline void judge(ProbeResult const& probe, std::string const& hint, MultigridRe
     message << "smooth errors are left (Ritz value " << probe.smallest
             << " after 8 steps): " << hint;
   } else {
-    report.status = probe.smallest > 0.25 ? MultigridStatus::good : MultigridStatus::fair;
+    report.status =
+        probe.smallest > ProbeSteps::good ? MultigridStatus::good : MultigridStatus::fair;
   }
   report.message = message.str();
   if (probe.smallest > 0)

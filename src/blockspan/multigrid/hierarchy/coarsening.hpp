@@ -51,6 +51,16 @@ class SetupRun {
   Clock::time_point charged_ = Clock::now();
 };
 
+/// Of W A. of: the matrix of the operator A, or W. Eight steps bound it as well as twelve; what
+/// they miss of an indefinite A is left to the probe.
+template <class Scalar, class Exec, class Source>
+ChebyshevSetup<Scalar, Exec> level_spectrum(Exec const& exec, SetupRun<Scalar, Exec>& setup,
+                                            LinearOperator<Scalar, Exec> const& A,
+                                            Source const& of) {
+  return operators::chebyshev_setup<Scalar, Exec>(exec, setup.arena, A, of,
+                                                  {.seed = setup.options.seed}, 8);
+}
+
 /// The rows of a level that this process has, and the way to the next level: aggregates, P and
 /// P^H A P, in double precision. Where rows are spread over ranks, without the columns of others;
 /// nothing here communicates.

@@ -217,8 +217,7 @@ void Coarsening<Scalar, Exec>::form_prolongator(Exec const& exec, SetupRun<Scala
       if (!filtered_op)
         filtered_op = std::make_shared<MatrixOperator<Scalar, Exec> const>(
             exec, F, SpmmPlanOptions{.columns = 1});
-      auto const of_F = chebyshev_setup<Scalar, Exec>(exec, *filtered_op, F,
-                                                      ChebyshevOptions{.seed = setup.options.seed});
+      auto const of_F = level_spectrum(exec, setup, *filtered_op, F);
       upper = of_F.upper;
       weights = of_F.factors;
       setup.charge(exec, &MultigridSeconds::spectrum);

@@ -177,8 +177,8 @@ class MultigridState {
     if constexpr (is_wide) {
       Kokkos::Timer timer;
       OperatorProbe<Scalar, Exec> probe(exec, *levels->levels[0].op, self, options.seed);
-      auto seen = probe.run(8);
-      if (!seen.cycle_definite && use_working_precision(exec)) seen = probe.run(8);
+      auto seen = probe.run();
+      if (!seen.cycle_definite && use_working_precision(exec)) seen = probe.run();
       judge(seen, hint_, report);
       report.phases.probe = timer.seconds();
       report.seconds = report.phases.sum();

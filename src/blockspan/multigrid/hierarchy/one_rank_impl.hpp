@@ -84,8 +84,7 @@ void OneRank<Scalar, Exec>::count(Level& level) const {
 template <class Scalar, class Exec>
 ChebyshevSetup<Scalar, Exec> OneRank<Scalar, Exec>::spectrum(Exec const& exec, Setup& setup,
                                                              Level const& level) const {
-  return chebyshev_setup<Scalar, Exec>(exec, setup.arena, *level.op, level.A,
-                                       ChebyshevOptions{.seed = setup.options.seed});
+  return level_spectrum(exec, setup, *level.op, level.A);
 }
 
 template <class Scalar, class Exec>
