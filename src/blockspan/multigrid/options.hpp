@@ -52,7 +52,7 @@ struct MultigridOptions {
   // The cycle.
   int degree = 2;     ///< of the Chebyshev smoother, 1 to 4
   int columns = 8;    ///< of the blocks expected; others are served too
-  bool probe = true;  ///< eight steps of conjugate gradients that tell how good it is
+  bool probe = true;  ///< at most eight steps of conjugate gradients, which tell how good it is
   std::uint64_t seed = 1;
 
   /// Throws Error if a field is out of range for a matrix of `rows` rows.

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <bit>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <new>
 #include <optional>
@@ -17,6 +18,58 @@
 #include <blockspan/support/out_of_memory.hpp>
 
 namespace blockspan::levels {
+
+/// Hosts: the sums of a row at their columns, and two layers of marks, which of these there are:
+/// nobody can predict which columns are new, so nothing asks, and marks are read in order.
+template <class Scalar>
+class RowSums {
+ public:
+  explicit RowSums(std::int64_t columns)
+      : sums_(static_cast<std::size_t>(columns)),
+        marks_(static_cast<std::size_t>(columns / 64 + 1)),
+        of_marks_(marks_.size() / 64 + 1) {}
+
+  /// The sums of ascending columns += factor values.
+  void add(Scalar factor, int const* columns, Scalar const* values, int count) {
+    if (count == 0) return;
+    least_ = std::min(least_, columns[0]);
+    most_ = std::max(most_, columns[count - 1]);
+    for (int k = 0; k < count; ++k) {
+      auto const column = static_cast<std::size_t>(columns[k]);
+      sums_[column] += factor * values[k];
+      marks_[column / 64] |= std::uint64_t{1} << column % 64;
+      of_marks_[column / 4096] |= std::uint64_t{1} << column / 64 % 64;
+    }
+  }
+
+  /// Returns how many columns there are, in order, and leaves none.
+  int take(int* columns, Scalar* sums) {
+    int found = 0;
+    for (int block = least_ / 4096; block <= most_ / 4096; ++block)
+      each_mark(of_marks_, block, [&](int word) {
+        each_mark(marks_, word, [&](int column) {
+          columns[found] = column;
+          sums[found++] = std::exchange(sums_[static_cast<std::size_t>(column)], Scalar(0));
+        });
+      });
+    least_ = std::numeric_limits<int>::max();
+    most_ = 0;
+    return found;
+  }
+
+ private:
+  using Marks = std::vector<std::uint64_t>;
+  template <class Each>
+  static void each_mark(Marks& all, int word, Each const& each) {
+    for (auto marks = std::exchange(all[static_cast<std::size_t>(word)], 0); marks != 0;
+         marks &= marks - 1)
+      each(64 * word + std::countr_zero(marks));
+  }
+
+  std::vector<Scalar> sums_;
+  Marks marks_, of_marks_;
+  int least_ = std::numeric_limits<int>::max(), most_ = 0;
+};
 
 /// The values of C = A B in a pattern that is known, row by row (Gustavson 1978,
 /// doi:10.1145/355791.355796): the entries of a row of A one after the other, so that every sum has
@@ -68,35 +121,12 @@ struct ProductValues {
     }
   }
 
-  /// The columns of a row by itself, as they come, and their sums; returns how many. keys, sums:
-  /// with room for one more. table: -1 everywhere, and then where a column is.
-  int add_up(std::int64_t row, int* table, int* keys, Scalar* sums) const {
-    int found = 0;
-    sums[0] = Scalar(0);
+  /// The sums of a row by itself.
+  void add_up(std::int64_t row, RowSums<Scalar>& to) const {
     for (int a = A.pattern.row_offsets[row]; a < A.pattern.row_offsets[row + 1]; ++a) {
       int const k = A.pattern.column_indices[a];
-      Scalar const factor = A.values[a];
-      for (int b = B.pattern.row_offsets[k]; b < B.pattern.row_offsets[k + 1]; ++b) {
-        int const column = B.pattern.column_indices[b];
-        // nobody can predict which are new: no branch
-        int const seen = table[column], is_new = seen < 0 ? 1 : 0;
-        int const place = seen ^ ((seen ^ found) & -is_new);
-        table[column] = place;
-        keys[place] = column;
-        Scalar sum = sums[place];
-        sum += factor * B.values[b];
-        sums[place] = sum;
-        found += is_new;
-        sums[found] = Scalar(0);
-      }
-    }
-    return found;
-  }
-  /// to := the sums of add_up in the order of keys.
-  static void take(int* table, int const* keys, int count, Scalar const* sums, Scalar* to) {
-    for (int k = 0; k < count; ++k) {
-      to[k] = sums[table[keys[k]]];
-      table[keys[k]] = -1;
+      int const begin = B.pattern.row_offsets[k], end = B.pattern.row_offsets[k + 1];
+      to.add(A.values[a], B.pattern.column_indices + begin, B.values + begin, end - begin);
     }
   }
 
@@ -230,27 +260,29 @@ class ListedProduct {
     auto& list = lists_[static_cast<std::size_t>(worker)];
     auto const& supernodes = rows_.supernodes_A;
     auto const range = rows_.workers.rows_of(worker);
-    ColumnOrder order(rows_.B.columns);
-    std::vector<Scalar> sums;
+    bool const at_once = of_ != nullptr && single_rows_;
+    RowSums<Scalar> sums(at_once ? rows_.B.columns : 0);
+    ColumnOrder order(at_once ? 0 : rows_.B.columns);
     std::int64_t entries = 0;
     for (std::int64_t group = range.first; group < range.last && entries <= most; ++group) {
       int const bound = bound_.bound(group), rows = supernodes.rows(group);
       int* const keys = list.columns.room(static_cast<std::size_t>(bound) + 1);
-      bool const at_once = of_ != nullptr && single_rows_;
-      if (at_once) sums.resize(std::max(sums.size(), static_cast<std::size_t>(bound) + 1));
-      int const found = at_once ? of_->add_up(group, rows_.table_of(worker), keys, sums.data())
-                                : rows_.columns(worker, group, bound, keys);
-      order.sort(keys, found);
+      int found = 0;
+      if (at_once) {
+        of_->add_up(group, sums);
+        found = sums.take(keys, list.values.room(static_cast<std::size_t>(bound)));
+      } else {
+        found = rows_.columns(worker, group, bound, keys);
+        order.sort(keys, found);
+      }
       list.columns.keep(static_cast<std::size_t>(found));
       for (int r = 0; r < rows; ++r) rows_.offsets(supernodes.first(group) + r) = found;
       auto const count = std::int64_t{found} * rows;
       entries += count;
       if (of_ == nullptr) continue;
-      auto* const to = list.values.room(static_cast<std::size_t>(count));
-      if (at_once)
-        Values::take(rows_.table_of(worker), keys, found, sums.data(), to);
-      else
-        of_->rows(group, of_->table_of(worker), keys, found, to);
+      if (!at_once)
+        of_->rows(group, of_->table_of(worker), keys, found,
+                  list.values.room(static_cast<std::size_t>(count)));
       list.values.keep(static_cast<std::size_t>(count));
     }
     return entries <= most;
