@@ -127,7 +127,7 @@ class SetupOnHosts : public ::testing::Test {};
 TYPED_TEST_SUITE(SetupOnHosts, Backends);
 
 TYPED_TEST(SetupOnHosts, FindsAndAddsUpProductsInOnePass) {
-  if constexpr (runs_on_host_v<TypeParam>)
+  if constexpr (support::runs_on_host_v<TypeParam>)
     expect_products<TypeParam>();
   else
     GTEST_SKIP() << "a device takes teams";
@@ -135,7 +135,7 @@ TYPED_TEST(SetupOnHosts, FindsAndAddsUpProductsInOnePass) {
 
 /// Along lists, as hosts look for it, against round after round of all nodes.
 TYPED_TEST(SetupOnHosts, FindsTheIndependentSetOfAllNodesAlongLists) {
-  if constexpr (runs_on_host_v<TypeParam>)
+  if constexpr (support::runs_on_host_v<TypeParam>)
     expect_independent_sets<TypeParam>();
   else
     GTEST_SKIP() << "a device takes rounds of all nodes";

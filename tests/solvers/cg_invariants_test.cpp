@@ -3,6 +3,8 @@
 #include <cmath>
 #include <limits>
 
+#include <blockspan/support/backend.hpp>
+
 #include "solvers/cg_solve.hpp"
 
 namespace blockspan::test {
@@ -266,6 +268,15 @@ TYPED_TEST(CgInvariants, APreconditionerFromOutsideDoesWhatTheFusedOneDoes) {
     EXPECT_GE(foreign.report.counters.preconditioner_applications, foreign.report.iterations);
     EXPECT_LE(std::abs(fused.most_iterations - foreign.most_iterations), 1);
   }
+}
+
+TYPED_TEST(CgInvariants, APreconditionerIsAppliedOnceAnIteration) {
+  auto const solved = run<TypeParam>(grid(), columns_of(rhs(), {5}), CgMethod::pseudo_block, {},
+                                     Preconditioner::foreign);
+  EXPECT_EQ(solved.report.counters.cycles, 1);
+  int const at_the_goal = support::runs_on_host_v<TypeParam> ? 0 : 1;  // devices do not wait to see
+  EXPECT_EQ(solved.report.counters.preconditioner_applications,
+            solved.report.iterations + at_the_goal);
 }
 
 TYPED_TEST(CgInvariants, SameInputSameBits) {

@@ -61,12 +61,25 @@ class PseudoBlockCg {
 
   /// The method (Hestenes and Stiefel 1952). Lines that read the same blocks share a pass.
   void step() {
-    passes_.multiply();        // Q = A P
-    passes_.take_alpha();      // alpha = gamma / (p, q)
-    passes_.step_residual();   // R = R - Q alpha
-    passes_.precondition();    // Z = M^-1 R, gamma' = (r, z), beta = gamma' / gamma
+    passes_.multiply();       // Q = A P
+    passes_.take_alpha();     // alpha = gamma / (p, q)
+    passes_.step_residual();  // R = R - Q alpha
+    preconditions_ = goes_on();
+    if (preconditions_)
+      passes_.precondition();  // Z = M^-1 R, gamma' = (r, z), beta = gamma' / gamma
     passes_.step_direction();  // E = E + P alpha, P = Z + P beta
     passes_.numbers.download();
+  }
+
+  /// Whether the last residual leaves a column to go on with, as far as is known without waiting.
+  bool goes_on() {
+    if constexpr (runs_on_host_v<Exec>) {
+      for (int c = 0; c < width(); ++c)
+        if (state(c) == ColumnState::running) return true;
+      return false;
+    } else {
+      return true;
+    }
   }
 
   /// The same with one reduction, that of the product: it gives alpha and a prediction of beta for
@@ -136,7 +149,7 @@ class PseudoBlockCg {
     } else {
       if (compact_next_) compact();
       replay([&] { step(); });
-      problem_.count_m(blocks_.spare(width()));
+      if (preconditions_) problem_.count_m(blocks_.spare(width()));
     }
     problem_.count_a(blocks_.direction(width()));
     wait();
@@ -314,6 +327,7 @@ class PseudoBlockCg {
   std::vector<Real> residuals_;
   CurvatureWatch<Real> watch_;
   bool watching_ = false, watch_started_ = false;
+  bool preconditions_ = true;  ///< the last step did
   bool preconditioner_not_finite_ = false;
   Real least_curvature_ = 0;
 };
