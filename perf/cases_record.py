@@ -8,7 +8,8 @@ import json
 import sys
 
 KERNELS = ["rows", "single_columns", "segments", "segments_sorted", "nonempty_rows",
-           "groups", "windows", "shared_tiles", "auto/column"]
+           "groups", "windows", "shared_tiles", "adaptive", "row_pairs", "clusters",
+           "auto/column"]
 BYTES = {"f32": 4, "f64": 8, "c128": 16}
 
 

@@ -45,14 +45,16 @@ double mean_cost(std::vector<Recorded> const& record, double most,
   return std::exp(sum / known);
 }
 
-/// Of ri2010 (25,181 rows of 5) sorted segments and windows are faster than the model expects.
+/// Of ri2010 (25,181 rows of 5) cut rows and windows are faster than the model expects; of ten
+/// columns of the 7-point grid three vectors a lane are, which columns in 16 bits do not have.
 TEST(Model, CostsLittleAgainstTheBestKernel) {
   auto const cases = read_cases(BLOCKSPAN_CASES_RECORD);
   ASSERT_EQ(cases.size(), 108u);
   EXPECT_LE(mean_cost(cases, 1.11,
-                      {{"ri2010, 1 columns, 8 bytes", 1.13}, {"ri2010, 8 columns, 8 bytes", 1.26}},
-                      0.79),  // the record is from before tiles were for several columns
-            1.015);
+                      {{"ri2010, 1 columns, 8 bytes", 1.16},
+                       {"ri2010, 8 columns, 8 bytes", 1.27},
+                       {"laplace7:128, 10 columns, 8 bytes", 1.14}}),
+            1.02);
 }
 
 /// Of bcsstk15 the record has a time that is off: the plan's own run of the same kernel took 5.5
@@ -63,8 +65,7 @@ TEST(Model, CostsLittleAgainstTheBestLanesAndLengths) {
   EXPECT_LE(mean_cost(sweeps, 1.25,
                       {{"bcsstk15, 16 columns, 8 bytes", 1.41},
                        {"powerlaw:200000x200000:12:2.1, 8 columns, 8 bytes", 1.39},
-                       {"banded:500000:16, 3 columns, 8 bytes", 1.31},
-                       {"laplace7:40, 64 columns, 8 bytes", 1.26}}),
+                       {"banded:500000:16, 3 columns, 8 bytes", 1.31}}),
             1.04);
 }
 

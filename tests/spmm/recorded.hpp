@@ -20,7 +20,7 @@ namespace blockspan::test {
 
 /// A product with its matrix's facts and the microseconds of each kernel. cases_record.csv, a line
 /// a product: matrix, columns, bytes of a scalar, the facts in the order of the members of
-/// MatrixFacts, id=microseconds ... ; from perf/results/h200/cases.json (ece0a78).
+/// MatrixFacts, id=microseconds ... ; from perf/results/h200/cases.json (5ba36776).
 struct RecordedCase {
   std::string name;
   int columns = 0;

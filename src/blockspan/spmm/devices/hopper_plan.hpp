@@ -106,6 +106,7 @@ inline constexpr double uneven = 0.25;
 /// are this even and dependent loads are expected to be this share of the time. 512 x 512, 5 %
 /// full, n = 512 23.0 -> 7.0; 2048 x 2048, 1 % full, n = 256 12.0 -> 9.4; but bcsstk13, n = 32 (the
 /// model: 0.66) 7.3 -> 8.6; email-Eu-core (unevenness 1.5) cut 8.3, so 11.0.
+/// From there on short even rows have two vectors a lane: 7-point 40^3, n = 64 40.1 -> 32.1.
 inline constexpr std::int64_t spread_vectors = 7943;
 inline constexpr double spread_uneven = 1, spread_gain = 0.55;
 inline constexpr int spread_least_bits = 2;

@@ -11,8 +11,16 @@ namespace {
 
 using namespace tuning;
 
+/// Of even rows that are short, wide blocks keep all lanes busy too.
+bool has_many_even(SegmentStatistics const& of, std::int64_t vectors, DeviceFacts const& device) {
+  bool const is_short = of.mean < tuning::device_short_row;
+  return of.unevenness <= uneven &&
+         (of.segments >= few_segments(device) ||
+          (is_short && of.segments * vectors >= spread_vectors * device.multiprocessors));
+}
+
 bool has_many(SegmentStatistics const& of, std::int64_t vectors, DeviceFacts const& device) {
-  return of.segments >= few_segments(device) ||
+  return of.segments >= few_segments(device) || has_many_even(of, vectors, device) ||
          (of.mean >= tuning::device_deep_row && vectors >= wide_vectors &&
           of.segments * vectors >= many_vectors * device.multiprocessors);
 }
@@ -136,9 +144,7 @@ double time_of_lanes(Lanes const& lanes, SegmentStatistics const& of, std::int64
 Lanes choose_lanes(DeviceFacts const& device, std::int64_t vectors, SegmentStatistics const& of,
                    int most, SpmmLanes const& asked, bool may_spread) {
   Lanes best = busy_lanes(device, vectors, of, most, asked);
-  if (asked.any() || !device.lanes_exchange ||
-      (of.segments >= few_segments(device) && of.unevenness <= uneven))
-    return best;
+  if (asked.any() || !device.lanes_exchange || has_many_even(of, vectors, device)) return best;
   int const busy = best.grid.lanes();
   auto filled = of;
   if (of.sorted) filled.segments -= of.empty;  // those are warps of their own
