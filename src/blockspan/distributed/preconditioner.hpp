@@ -204,6 +204,7 @@ class PreconditionerMaker {
         return direct(
             factors_worth(in_.A->partition().global_rows(), in_.A->nonzeros(), in_.columns, left));
       } catch (Error const& error) {
+        if (!ranks().all_threw(error)) throw;
         return only_note(error.what());
       }
     }
@@ -217,7 +218,7 @@ class PreconditionerMaker {
       auto made = multigrid(options);
       return made.op ? std::move(made) : only_note("multigrid does not suit: " + made.fault);
     } catch (Error const& error) {
-      if (!on_one_rank()) throw;
+      if (!ranks().all_threw(error)) throw;
       return only_note(std::string("multigrid does not suit: ") + error.what());
     }
   }
@@ -231,9 +232,10 @@ class PreconditionerMaker {
   }
 
  private:
+  Communicator ranks() const { return in_.A->row_space().communicator(); }
   template <class Function>
   auto run_agreed(Function const& f) const {
-    return in_.A->row_space().communicator().run_agreed(f);
+    return ranks().run_agreed(f);
   }
 
   /// Throws Error, on all ranks, with the first row whose diagonal entry is negative or not finite:
