@@ -60,7 +60,8 @@ template <class Scalar, class Exec>
 void LobpcgSolver<Scalar, Exec>::end_probe() {
   probe_.end(space_.theta, norms_);
   stagnation_.begin_anew(flow_.iteration);
-  if (!probe_.wanted() && start_may_hide_pairs() && !probe_.conclusive())
+  bool const said = !problem_.trouble.empty();
+  if (!said && !probe_.wanted() && start_may_hide_pairs() && !probe_.conclusive())
     problem_.trouble =
         "the start may hide a pair: the search for one ended before it could tell; start without "
         "it, or with a stronger preconditioner";
