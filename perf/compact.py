@@ -23,7 +23,8 @@ HEADER = ("schema", "study", "title", "reproduces", "note", "date", "commit", "b
           "table", "plots", "summaries")
 LEFT_OUT = {"kernels", "checked_rows", "imbalance", "empty_rows", "gather_bytes", "matrix_columns",
             "mean"}
-SIZES = (  # of the case, in reasons
+PARTICULARS = (  # of the case and folders of the machine, in reasons
+    (r"'/[^']*/", "'"),
     (r" \(columns: .*", ""), (r"takes [\d.]+ GiB, more than are free", "takes more memory than is free"),
     (r": A (has \d+ x \d+ elements, )?[\d.e+]+ bytes, more than \d+", ": A has too many elements"))
 SPREADS = ("min", "max", "mean")  # kept where the table shows them
@@ -51,7 +52,7 @@ def kernel_line(kernel, refusals, measures):
                                       if key not in ("phases", "product")})
     if "refused" in kernel:
         reason = kernel["refused"]
-        for pattern, words in SIZES:
+        for pattern, words in PARTICULARS:
             reason = re.sub(pattern, words, reason)
         if reason not in refusals:
             refusals.append(reason)
