@@ -188,8 +188,7 @@ void iterate(Exec const& exec, EigCommand const& command, EigProblem<Scalar, Exe
     auto const before = std::move(result.solver);
     result.seconds.setup += changing;
     options.preconditioner = T.op.get();
-    options.continued = options.guess_columns == 0;
-    options.guess_columns = static_cast<int>(setup.X.extent(1));
+    options.continue_from(static_cast<int>(setup.X.extent(1)));
     options.resume.clear();
     options.max_iterations = std::max(0, options.max_iterations - before.iterations);
     options.time_limit = std::max(0.0, options.time_limit - changing - before.seconds.total);

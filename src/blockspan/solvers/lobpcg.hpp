@@ -132,6 +132,12 @@ struct LobpcgOptions {
 
   /// Throws Error if a field is out of range.
   void validate() const;
+
+  /// For a solve that goes on from the columns of X that one with these options has left.
+  void continue_from(int columns) {
+    continued = continued || guess_columns == 0;
+    guess_columns = columns;
+  }
 };
 
 /// One line of the residual history.

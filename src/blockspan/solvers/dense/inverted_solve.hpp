@@ -168,8 +168,7 @@ class InvertedSolve {
     auto inverted = options_;
     inverted.which = Which::largest;
     inverted.certify = false;
-    inverted.continued = guesses != options_.guess_columns && options_.guess_columns == 0;
-    inverted.guess_columns = guesses;
+    if (guesses != options_.guess_columns) inverted.continue_from(guesses);
     inverted.digits = std::min(options_.digits + 2, 12);  // of mu, for those of lambda
     inverted.monitor = nullptr;
     if (options_.monitor)

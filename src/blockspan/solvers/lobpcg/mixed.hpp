@@ -159,8 +159,7 @@ class MixedLobpcg {
     auto options = options_;
     auto const& stage = report.single;
     if (stage.used) {
-      options.continued = options_.guess_columns == 0;
-      options.guess_columns = static_cast<int>(x_.extent(1));
+      options.continue_from(static_cast<int>(x_.extent(1)));
       options.max_iterations = std::max(0, options_.max_iterations - stage.iterations);
     }
     options.time_limit = std::max(0.0, options_.time_limit - seconds());

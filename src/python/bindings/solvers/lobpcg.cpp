@@ -168,8 +168,7 @@ class Solve final : private CourseOfSolve<Scalar, Request, LobpcgOptions<Scalar,
     setup_ = timer.seconds();
     double const spent = setup_ + report_.seconds.total;
     options_.preconditioner = automatic_->op();
-    options_.continued = options_.guess_columns == 0;
-    options_.guess_columns = static_cast<int>(X.extent(1));
+    options_.continue_from(static_cast<int>(X.extent(1)));
     options_.max_iterations = std::max(0, request_.max_iterations - report_.iterations);
     options_.time_limit = std::max(0.0, request_.time_limit - spent);
     auto next = once_more();
