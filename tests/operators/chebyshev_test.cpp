@@ -193,6 +193,26 @@ TYPED_TEST(Chebyshev, SameInputSameBits) {
   EXPECT_TRUE(same_bits(y, applied(exec, second, x)));
 }
 
+/// The form that the operator may have for them is of the values of the last refresh().
+TYPED_TEST(Chebyshev, ManyProductsWithOneColumnHaveTheBitsOfTheFirst) {
+  using Exec = typename TypeParam::Exec;
+  using Scalar = typename TypeParam::Scalar;
+  using Real = real_t<Scalar>;
+  Exec const exec;
+  auto const matrix = generate<Scalar>(exec, std::string("laplace5:17x23"));
+  auto const A = matrix_operator(exec, matrix);
+  std::int64_t const n = A.rows();
+  auto const weights = constant_weights<Scalar, Exec>(n);
+  ChebyshevPreconditioner<Scalar, Exec> T(A, weights, Real(0.5), Real(8), 4);
+  auto const x = random_block<Scalar>(n, 1, 1);
+  auto const first = applied(exec, T, x);
+  for (int i = 0; i < 12; ++i) EXPECT_TRUE(same_bits(applied(exec, T, x), first));
+  Kokkos::deep_copy(matrix.values, Scalar(0.25));
+  T.refresh(weights, Real(0.5), Real(8));
+  ChebyshevPreconditioner<Scalar, Exec> const other(A, weights, Real(0.5), Real(8), 4);
+  for (int i = 0; i < 12; ++i) EXPECT_TRUE(same_bits(applied(exec, T, x), applied(exec, other, x)));
+}
+
 TYPED_TEST(Chebyshev, WorksOnAFewColumnsOfWiderBlocks) {
   using Exec = typename TypeParam::Exec;
   using Scalar = typename TypeParam::Scalar;

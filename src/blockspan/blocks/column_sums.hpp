@@ -12,6 +12,7 @@
 #include <blockspan/blocks/small_ref.hpp>
 #include <blockspan/support/backend.hpp>
 #include <blockspan/support/registers/register_set.hpp>
+#include <blockspan/support/registers/unroll.hpp>
 
 // Sums of terms down the columns of tall blocks, in two steps: partial sums of chunks of rows, then
 // their tree (row_chunks.hpp). A column's result does not depend on the other columns, if on
@@ -63,6 +64,8 @@ template <class Exec, class Terms>
 struct ChunkSumsOnHost {
   using Real = typename Terms::Real;
   static constexpr int strands = 8;
+  static constexpr int members = 8;
+  static constexpr std::int64_t member_rows = 64, leaf_rows = members * member_rows;
 
   Terms terms;
   RowChunks chunks;
@@ -92,22 +95,89 @@ struct ChunkSumsOnHost {
     if constexpr (width > 1) fold_tiles<narrower>(c, j);
   }
 
-  /// Constant widths, so that the compiler vectorizes along the rows.
+  /// A chunk of leaves, a leaf of eight members, each of neighbouring rows.
   template <int width>
   KOKKOS_FUNCTION void fold_tile(std::int64_t c, std::int64_t j) const {
-    std::int64_t const last = chunks.last(c);
-    Real sums[Terms::count][width] = {};
-    for (std::int64_t i = chunks.first(c); i < last; ++i)
-      for (int t = 0; t < width; ++t) {
-        Real term[Terms::count];
-        if constexpr (LoadsFirst<Terms>)
-          terms(i, j + t, terms.load(i, j + t), term);
-        else
-          terms(i, j + t, term);
-        for (int q = 0; q < Terms::count; ++q) FoldOf<Terms>::fold(sums[q][t], term[q]);
-      }
+    std::int64_t const first = chunks.first(c), last = chunks.last(c);
+    Real leaves[most_chunk_rows / leaf_rows][Terms::count][width] = {};
+    int count = 0;
+    for (std::int64_t i = first; i < last; i += leaf_rows, ++count)
+      fold_leaf<width>(i, i + leaf_rows < last ? leaf_rows : last - i, j, leaves[count]);
+    join(leaves, count);
     for (int q = 0; q < Terms::count; ++q)
-      for (int t = 0; t < width; ++t) nodes.at(q, j + t, c) = sums[q][t];
+      for (int t = 0; t < width; ++t) nodes.at(q, j + t, c) = leaves[0][q][t];
+  }
+
+  template <int width>
+  KOKKOS_FUNCTION void fold_leaf(std::int64_t first, std::int64_t rows, std::int64_t j,
+                                 Real (&node)[Terms::count][width]) const {
+    constexpr int at_once = width == 1 ? members : 1;
+    Real sums[members][Terms::count][width];
+    int m = 0;
+    if constexpr (width == 1)
+      if (nodes.columns == 1 && rows == leaf_rows) m = fold_column_of_leaf(first, j, sums);
+    for (; m + at_once <= members && (m + at_once) * member_rows <= rows; m += at_once)
+      fold_members<at_once>(first + m * member_rows, member_rows, j, sums + m);
+    for (; m * member_rows < rows; ++m)
+      fold_members<1>(first + m * member_rows, std::min(member_rows, rows - m * member_rows), j,
+                      sums + m);
+    join(sums, m);
+    std::copy_n(&sums[0][0][0], Terms::count * width, &node[0][0]);
+  }
+
+  /// `rows` rows of each of n members: of one column all members at a time, so that additions need
+  /// not wait for each other. Constant widths, so that the compiler vectorizes along the rows.
+  template <int n, int width>
+  KOKKOS_FUNCTION void fold_members(std::int64_t first, std::int64_t rows, std::int64_t j,
+                                    Real (*to)[Terms::count][width]) const {
+    Terms const own = terms;  // no store changes what a copy holds
+    Real sums[n][Terms::count][width] = {};
+    for (std::int64_t i = first; i < first + rows; ++i)
+      for (int m = 0; m < n; ++m)
+        for (int t = 0; t < width; ++t) {
+          Real term[Terms::count];
+          take(own, i + m * member_rows, j + t, term);
+          for (int q = 0; q < Terms::count; ++q) FoldOf<Terms>::fold(sums[m][q][t], term[q]);
+        }
+    std::copy_n(&sums[0][0][0], n * Terms::count * width, &to[0][0][0]);
+  }
+
+  /// The only column: first all terms, which vectorizes down the rows, then the sums.
+  KOKKOS_FUNCTION int fold_column_of_leaf(std::int64_t first, std::int64_t j,
+                                          Real (&sums)[members][Terms::count][1]) const {
+    Terms const own = copy_of_width(terms, std::integral_constant<int, 1>());
+    Real all[Terms::count][leaf_rows];
+    BLOCKSPAN_INDEPENDENT
+    for (std::int64_t i = 0; i < leaf_rows; ++i) {
+      Real term[Terms::count];
+      take(own, first + i, j, term);
+      for (int q = 0; q < Terms::count; ++q) all[q][i] = term[q];
+    }
+    for (int q = 0; q < Terms::count; ++q) {
+      Real of_members[members] = {};
+      for (int i = 0; i < member_rows; ++i)
+        for (int m = 0; m < members; ++m)
+          FoldOf<Terms>::fold(of_members[m], all[q][m * member_rows + i]);
+      for (int m = 0; m < members; ++m) sums[m][q][0] = of_members[m];
+    }
+    return members;
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION static void take(Terms const& own, std::int64_t i, std::int64_t j,
+                                               Real* term) {
+    if constexpr (LoadsFirst<Terms>)
+      own(i, j, own.load(i, j), term);
+    else
+      own(i, j, term);
+  }
+
+  /// The node of `count` neighbours in the first of them.
+  template <int width>
+  KOKKOS_FORCEINLINE_FUNCTION static void join(Real (*sums)[Terms::count][width], int count) {
+    for (int step = 1; step < count; step *= 2)
+      for (int i = 0; i + step < count; i += 2 * step)
+        for (int q = 0; q < Terms::count; ++q)
+          for (int t = 0; t < width; ++t) FoldOf<Terms>::fold(sums[i][q][t], sums[i + step][q][t]);
   }
 
   /// Several sums, so that additions need not wait for each other.

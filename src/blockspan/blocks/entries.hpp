@@ -111,13 +111,45 @@ void for_each_entry(Exec const& exec, char const* label, BlockRef<Scalar> const&
     launch_entries(exec, label, EntriesOfTask<Entry>(entry, X.rows, X.columns, down));
 }
 
-/// A kernel of rows for all columns of a row, or for one.
+/// A copy of a kernel for hosts: no store to a block can change what it holds. set_width(columns),
+/// where there is one: its blocks have that many columns, and contiguous rows, which a compiler
+/// that knows the number vectorizes better.
+template <class Kernel, class Width>
+KOKKOS_FORCEINLINE_FUNCTION Kernel copy_of_width(Kernel kernel, [[maybe_unused]] Width columns) {
+  if constexpr (requires { kernel.set_width(columns); }) kernel.set_width(columns);
+  return kernel;
+}
+
+/// A kernel of rows on hosts; task: some rows. Narrow ones have a constant width: three to fifteen
+/// times as fast as loops of a few turns (perf/notes/hosts.md).
 template <class Kernel>
-struct WholeRow {
+struct KernelOfRows {
+  static constexpr std::int64_t chunk = 256, widest = 8;
+
   Kernel kernel;
-  std::int64_t columns;
-  KOKKOS_FUNCTION void operator()(std::int64_t i) const { kernel(i, 0, columns); }
+  std::int64_t rows, columns;
+
+  // Not inlined: see ChunkSumsOnHost.
+  KOKKOS_FUNCTION BLOCKSPAN_NOINLINE void operator()(std::int64_t task) const {
+    std::int64_t const first = task * chunk, last = first + chunk < rows ? first + chunk : rows;
+    if (columns > widest) return walk(first, last, columns);
+    with_width<1>([&](auto width) { walk(first, last, width); });
+  }
+
+ private:
+  template <class Width>
+  KOKKOS_FORCEINLINE_FUNCTION void walk(std::int64_t first, std::int64_t last, Width width) const {
+    Kernel const own = copy_of_width(kernel, width);
+    for (std::int64_t i = first; i < last; ++i) own(i, 0, width);
+  }
+  template <std::int64_t width, class Function>
+  KOKKOS_FORCEINLINE_FUNCTION void with_width(Function const& function) const {
+    if constexpr (width <= widest)
+      columns == width ? function(std::integral_constant<std::int64_t, width>())
+                       : with_width<width + 1>(function);
+  }
 };
+/// A kernel of rows for one column.
 template <class Kernel>
 struct EntryOfRow {
   Kernel kernel;
@@ -129,12 +161,12 @@ struct EntryOfRow {
 template <class Exec, class Kernel>
 void for_each_row(Exec const& exec, char const* label, std::int64_t rows, std::int64_t columns,
                   Kernel const& kernel) {
+  using Range = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
   using Entry = std::conditional_t<LoadsFirst<Kernel>, Kernel, EntryOfRow<Kernel>>;
   if (rows == 0 || columns == 0) return;
   if constexpr (runs_on_host_v<Exec>)
-    Kokkos::parallel_for(label,
-                         Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, rows),
-                         WholeRow<Kernel>{kernel, columns});
+    Kokkos::parallel_for(label, Range(exec, 0, ceil_div(rows, KernelOfRows<Kernel>::chunk)),
+                         KernelOfRows<Kernel>{kernel, rows, columns});
   else
     launch_entries(exec, label, EntriesOfTask<Entry>(Entry{kernel}, rows, columns, false));
 }

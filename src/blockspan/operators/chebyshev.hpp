@@ -71,6 +71,7 @@ class ChebyshevPreconditioner final : public LinearOperator<Scalar, Exec> {
     factors_ = std::move(factors);
     lower_ = lower;
     upper_ = upper;
+    single_.forget();
   }
 
   std::int64_t rows() const override { return A_->rows(); }
@@ -92,11 +93,12 @@ class ChebyshevPreconditioner final : public LinearOperator<Scalar, Exec> {
     operators::pass_of_step<Exec, Scalar>(
         exec, {false, false, Real(0), 1 / middle, factors_.data(), x, {}}, {},
         blocks::block_ref<Exec>(z(1)));
+    auto const& A = x.columns == 1 && degree_ > 1 ? single_.next(exec, *A_) : *A_;
     Real rho = 1 / sigma;
     for (int i = 2; i <= degree_; ++i) {
       Real const next = 1 / (2 * sigma - rho);
       operators::take_step<Exec, Scalar>(
-          exec, *A_, {X, factors_, 2 * next / half, next * rho, true, i > 2}, z(i - 1), z(i),
+          exec, A, {X, factors_, 2 * next / half, next * rho, true, i > 2}, z(i - 1), z(i),
           [&] { return scratch(exec, Workspace<Exec>::product, x.columns); });
       rho = next;
     }
@@ -131,6 +133,7 @@ class ChebyshevPreconditioner final : public LinearOperator<Scalar, Exec> {
   Factors factors_;
   Real lower_ = 0, upper_ = 0;
   mutable Workspace<Exec> workspace_;
+  mutable operators::ManyProducts<Scalar, Exec> single_;
 };
 
 struct ChebyshevOptions {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -108,7 +109,7 @@ class EntryAccess {
 
 /// A square linear operator on blocks of vectors: the only thing a solver knows of a matrix, a mass
 /// matrix or a preconditioner. rows() and apply() are enough; facts() makes solvers faster and
-/// their claims sharper; the last three are kernels that save passes over memory or digits. One
+/// their claims sharper; the others are kernels that save passes over memory, time or digits. One
 /// virtual call per block; solvers are compiled once per scalar and backend in the library. All
 /// ranks call every function but rows() together.
 ///
@@ -153,6 +154,16 @@ class LinearOperator {
                           Block<Scalar, Exec> const& Y) const {
     (void)exec, (void)Z, (void)step, (void)Y;
     return false;
+  }
+
+  /// The same operator, to the same bits, in a form that serves many products with one column
+  /// faster; null: there is none, or no memory for it. It has the values of now, for as long as it
+  /// lives, and may refer to this one. Takes the time of about five products and waits for the
+  /// instance: solvers ask after as many as `many_products`.
+  static constexpr int many_products = 8;
+  virtual std::shared_ptr<LinearOperator const> for_many_products(Exec const& exec) const {
+    (void)exec;
+    return nullptr;
   }
 
   /// The entries, where they are known; it lives as long as the operator.
@@ -209,6 +220,26 @@ OperatorFacts<Scalar, Exec> facts_of(LinearOperator<Scalar, Exec> const& A) {
   if (!facts.work) facts.work = A.rows() * *facts.terms_per_row;
   return facts;
 }
+
+/// An operator for products with one column, which after some of them is for_many_products().
+template <class Scalar, class Exec>
+class ManyProducts {
+ public:
+  using Operator = LinearOperator<Scalar, Exec>;
+
+  /// What multiplies next, in A's place. A: the same every time.
+  Operator const& next(Exec const& exec, Operator const& A) {
+    if (products_ < Operator::many_products && ++products_ == Operator::many_products)
+      form_ = A.for_many_products(exec);
+    return form_ ? *form_ : A;
+  }
+  /// The values of A change.
+  void forget() { *this = {}; }
+
+ private:
+  int products_ = 0;
+  std::shared_ptr<Operator const> form_;
+};
 
 }  // namespace operators
 

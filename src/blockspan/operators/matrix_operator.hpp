@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -72,6 +73,25 @@ class MatrixOperator final : public LinearOperator<Scalar, Exec>, public EntryAc
             .replayable = true};
   }
 
+  std::shared_ptr<LinearOperator<Scalar, Exec> const> for_many_products(
+      Exec const& exec) const override {
+    return in_slices(exec);
+  }
+  /// Hosts: this operator with the values of now in slices (SpmmPlan::hold_slices); null where no
+  /// product reads them, or this one has them, or memory is short.
+  std::shared_ptr<MatrixOperator const> in_slices(Exec const& exec) const {
+    if (has_slices_) return nullptr;
+    auto copy = std::make_shared<MatrixOperator>(*this);
+    copy->plan_ = plan_.without_copies();
+    try {
+      if (!copy->plan_.hold_slices(exec, matrix_)) return nullptr;
+    } catch (Error const&) {
+      return nullptr;
+    }
+    copy->has_slices_ = true;
+    return copy;
+  }
+
   EntryAccess<Scalar, Exec> const& entries() const override { return *this; }
 
   /// One pass over the matrix.
@@ -107,6 +127,7 @@ class MatrixOperator final : public LinearOperator<Scalar, Exec>, public EntryAc
   Matrix matrix_;
   Plan plan_;
   operators::RowBounds<real_t<Scalar>> bounds_;
+  bool has_slices_ = false;
 };
 
 /// A as an operator, for blocks of up to about `columns` columns (wider ones are served too).

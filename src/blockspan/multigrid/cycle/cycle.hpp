@@ -27,6 +27,7 @@ class Cycle {
 
   /// Other values of the same hierarchy.
   void refresh(Exec const& exec, Levels const& from, double factor) {
+    cycle_.forget_slices();
     for (std::size_t l = 0; l < cycle_.levels.size(); ++l) {
       auto& level = cycle_.levels[l];
       bool const last = l + 1 == cycle_.levels.size();
@@ -46,6 +47,7 @@ class Cycle {
 
   /// Level 0 of the hierarchy has become another matrix (whose values are read as they are).
   void replace_first(Exec const& exec, Arena<Exec>& arena, Levels const& from) {
+    cycle_.forget_slices();
     make(exec, arena, from, 0, 1);
   }
 

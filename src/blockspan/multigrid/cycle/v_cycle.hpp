@@ -63,7 +63,16 @@ class VCycle {
   void apply(Exec const& exec, ConstBlock<Scalar, Exec> const& X,
              Block<Scalar, Exec> const& Y) const {
     if (X.extent(1) > static_cast<std::size_t>(widest_)) widen(exec, X.extent(1));
-    cycle(exec, 0, X, Y);
+    bool const single = X.extent(1) == 1;
+    constexpr int many = LinearOperator<Scalar, Exec>::many_products / 4;  // as many each on a level
+    if (runs_on_host_v<Exec> && single && ++singles_ == many) take_slices(exec);
+    cycle(exec, single && !in_slices_.empty() ? in_slices_ : levels, 0, X, Y);
+  }
+
+  /// The values of the levels change: copies of them are given up.
+  void forget_slices() {
+    in_slices_.clear();
+    singles_ = 0;
   }
 
  private:
@@ -93,9 +102,33 @@ class VCycle {
     return Vectors(block.data(), block.extent(0), columns);
   }
 
-  void cycle(Exec const& exec, std::size_t l, ConstBlock<Scalar, Exec> const& R,
-             Vectors const& Z) const {
-    auto const& level = levels[l];
+  /// The levels with copies of their values that cycles with one column read faster.
+  void take_slices(Exec const& exec) const {
+    auto const hold = [&](std::optional<typename Level::Plan>& plan, auto const& matrix) {
+      plan = plan->without_copies();
+      plan->hold_slices(exec, matrix);
+    };
+    in_slices_ = levels;
+    try {
+      for (Level& level : in_slices_) {
+        if (level.solver) continue;
+        hold(level.p, level.P), hold(level.r, level.R);
+        if constexpr (requires { level.A->in_slices(exec); })
+          if (auto const A = level.A->in_slices(exec)) {
+            auto const& s = *level.smoother;
+            level.A = A;
+            level.smoother = std::make_shared<typename Level::Smoother>(*A, s.factors(), s.lower(),
+                                                                        s.upper(), s.degree());
+          }
+      }
+    } catch (Error const&) {
+      in_slices_.clear();  // memory is short
+    }
+  }
+
+  void cycle(Exec const& exec, std::vector<Level> const& all, std::size_t l,
+             ConstBlock<Scalar, Exec> const& R, Vectors const& Z) const {
+    auto const& level = all[l];
     if (level.solver) return level.solver->apply(exec, R, Z);
     std::size_t const k = R.extent(1);
     auto const residual = narrow(memory_[l].residual, k),
@@ -104,7 +137,7 @@ class VCycle {
     level.smoother->apply(exec, R, Z);
     subtract_product(exec, level, R, Z, residual);
     spmm(exec, *level.r, Op::none, Scalar(1), level.R, residual, Scalar(0), rhs);
-    cycle(exec, l + 1, rhs, solution);
+    cycle(exec, all, l + 1, rhs, solution);
     spmm(exec, *level.p, Op::none, Scalar(1), level.P, solution, Scalar(1), Z);
     smooth(exec, level, R, Z, residual, correction);
   }
@@ -143,6 +176,8 @@ class VCycle {
   int degree_;
   mutable std::vector<Memory> memory_;
   mutable int widest_ = 0;
+  mutable int singles_ = 0;               ///< cycles with one column
+  mutable std::vector<Level> in_slices_;  ///< for more of them; may be empty
 };
 
 }  // namespace blockspan::levels

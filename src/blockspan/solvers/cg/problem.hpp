@@ -98,7 +98,7 @@ class CgProblem : public SolverProblem<Scalar, Exec> {
   /// The same in two parts, for what is enqueued once and counted whenever it is replayed.
   void enqueue_a(View const& X, View const& Y) {
     auto const timer = time(seconds.product);
-    a_.apply(exec, X, Y);
+    (X.extent(1) == 1 ? single_.next(exec, a_) : a_).apply(exec, X, Y);
   }
   /// Whether the product also sums x.y and y.(w y): see LinearOperator::apply_dots.
   bool enqueue_a_dots(View const& X, View const& Y, ProductDots<Scalar, Exec> const& dots,
@@ -219,6 +219,7 @@ class CgProblem : public SolverProblem<Scalar, Exec> {
     return !(Kokkos::abs(skew) > CgThresholds<Real>::skew * length);
   }
 
+  operators::ManyProducts<Scalar, Exec> single_;
   std::optional<bool> hermitian_;
   bool looked_at_diagonal_ = false;
   RowValues diagonal_, row_scales_;

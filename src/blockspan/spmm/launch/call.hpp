@@ -64,6 +64,7 @@ struct SpmmCall {
   CarrySpace<Scalar> carry;
   Launch const& launch;
   Product<Scalar, Storage> const& product;
+  void const* slices = nullptr;  ///< RowSlices of op(A); null: there are none
 
   SpmmVariant const& variant() const { return *launch.variant; }
 };

@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <type_traits>
+#include <utility>
 
 #include <Kokkos_Core.hpp>
 
+#include <blockspan/spmm/kernels/rows/slices_host.hpp>
 #include <blockspan/spmm/launch/check.hpp>
 #include <blockspan/spmm/prepared/plan_state.hpp>
 #include <blockspan/support/scalar.hpp>
@@ -111,6 +114,36 @@ void hold_transpose(Exec const& exec, PlanPanels<Exec, Ordinal>& plan,
     hold_transpose_of_panel<Exec, Scalar, Ordinal>(exec, *plan.states[p],
                                                    {panel.pattern, values_of(A, panel)});
   }
+}
+
+/// Whether one column is multiplied by whole rows.
+template <class Exec, class Scalar, class Ordinal>
+bool reads_slices(PlanState<Exec, Ordinal> const& plan) {
+  if constexpr (!has_slices_v<Exec, Scalar>) return false;
+  if (plan.given.block > 1) return false;
+  return decision_at(plan.plain, 1, sizeof(Scalar)).first().kernel() == SpmmKernelId::rows;
+}
+
+template <class Exec, class Scalar, class Ordinal>
+bool hold_slices(Exec const& exec, PlanPanels<Exec, Ordinal>& plan,
+                 MatrixRef<Scalar, void, Ordinal> const& A) {
+  check_plan("blockspan::SpmmPlan::hold_slices", plan, A.pattern);
+  bool held = false;
+  for (std::size_t p = 0; p < plan.states.size(); ++p) {
+    if (!reads_slices<Exec, Scalar>(*plan.states[p])) continue;
+    if constexpr (has_slices_v<Exec, Scalar>) {
+      using Slices = RowSlices<Scalar, Exec, Ordinal>;
+      auto const& panel = plan.rows.panels[p];
+      MatrixRef<Scalar, int, Ordinal> const part{panel.pattern, values_of(A, panel)};
+      auto& cached = plan.states[p]->cached;
+      cached.belong_to(part.values);
+      auto const old = std::exchange(cached.slices, nullptr);  // and so it stays without memory
+      cached.slices = std::make_shared<Slices const>(
+          make_row_slices(exec, part, old ? *static_cast<Slices const*>(old.get()) : Slices{}));
+      held = true;
+    }
+  }
+  return held;
 }
 
 }  // namespace blockspan::products

@@ -316,6 +316,21 @@ std::shared_ptr<PlanPanels<Exec, Ordinal>> make_plan_panels(
   return plan;
 }
 
+template <class Exec, class Ordinal>
+std::shared_ptr<PlanPanels<Exec, Ordinal>> without_copies(PlanPanels<Exec, Ordinal> const& plan) {
+  auto result = std::make_shared<PlanPanels<Exec, Ordinal>>(plan);
+  for (auto& state : result->states) {
+    auto own = std::make_shared<PlanState<Exec, Ordinal>>();
+    own->options = state->options;
+    own->scalar = state->scalar;
+    own->given = state->given;
+    own->plain = state->plain;
+    own->fingerprint = state->fingerprint;
+    state = std::move(own);
+  }
+  return result;
+}
+
 template <class Exec, class Offset, class Ordinal>
 bool has_pattern(Exec const& exec, PlanPanels<Exec, Ordinal> const& plan,
                  PatternRef<Offset, Ordinal> const& A) {

@@ -53,7 +53,7 @@ class CachedArray {
   Memory memory_;
 };
 
-/// What a plan keeps of the values of one matrix: see SpmmPlan::hold_transpose.
+/// What a plan keeps of the values of one matrix: see SpmmPlan::hold_transpose, hold_slices.
 template <class Exec, class Ordinal>
 struct CachedValues {
   void const* source = nullptr;  ///< the matrix's array; null: nothing is cached
@@ -64,6 +64,8 @@ struct CachedValues {
   // without a symmetry
   PreparedPattern<Exec, Ordinal> prepared;  ///< for values in the order of the transpose
   CachedArray<Exec> transposed;
+
+  std::shared_ptr<void const> slices;  ///< RowSlices of the matrix itself; null: none
 
   template <class Scalar>
   bool are_of(Scalar const* values) const {

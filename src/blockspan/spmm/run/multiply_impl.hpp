@@ -51,11 +51,12 @@ template <class Exec, class Scalar, class Ordinal>
 Factor<Exec, Scalar, Ordinal> factor_of(Exec const& exec, PlanState<Exec, Ordinal>& plan, Op op,
                                         Scalar const* values) {
   auto const& cached = plan.cached;
-  if (!transposes(op)) return {plan.plain, values, op};
+  void const* const slices = slices_of(plan, values);
+  if (!transposes(op)) return {plan.plain, values, op, slices};
   if (!cached.are_of(values) || !cached.has_transpose)
     return {transposed_of(exec, plan), values, op};
   if (cached.symmetry != Symmetry::none)
-    return {plan.plain, values, without_transposing(op, cached.symmetry)};
+    return {plan.plain, values, without_transposing(op, cached.symmetry), slices};
   return {cached.prepared, cached.transposed.template as<Scalar>(), op};
 }
 

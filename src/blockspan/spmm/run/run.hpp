@@ -20,7 +20,14 @@ struct Factor {
   PreparedPattern<Exec, Ordinal> const& prepared;
   Scalar const* values;
   Op op;
+  void const* slices = nullptr;  ///< of these values; null: there are none
 };
+
+/// The slices that the plan holds of these values; null: it holds none.
+template <class Exec, class Scalar, class Ordinal>
+void const* slices_of(PlanState<Exec, Ordinal> const& plan, Scalar const* values) {
+  return plan.cached.are_of(values) ? plan.cached.slices.get() : nullptr;
+}
 
 /// The same product of some columns; the last of them with all that X has beyond Y.
 template <class Scalar, class Storage>
@@ -55,9 +62,9 @@ void for_each_launch(Exec const& exec, PlanState<Exec, Ordinal>* plan, Decision 
     // X may be wider than Y, padded to whole vectors
     bool const whole = decided.columns == product.Y.columns;
     auto const part = whole ? product : columns_of(product, first, decided.columns);
-    launch(
-        SpmmCall<Exec, Scalar, Ordinal, Storage>{exec, A.prepared, A.values, carry, decided, part},
-        first);
+    launch(SpmmCall<Exec, Scalar, Ordinal, Storage>{exec, A.prepared, A.values, carry, decided,
+                                                    part, A.slices},
+           first);
     first += decided.columns;
   }
 }

@@ -48,7 +48,8 @@ bool multiply_with_step(Exec const& exec, PlanPanels<Exec, Ordinal>& panels,
   auto const* const decision = step_decision(panels, product, step);
   if (decision == nullptr) return false;
   auto& plan = panels.first();
-  Factor<Exec, Scalar, Ordinal> const factor{plan.plain, A.values, product.op};
+  Factor<Exec, Scalar, Ordinal> const factor{plan.plain, A.values, product.op,
+                                             slices_of(plan, A.values)};
   for_each_launch(exec, &plan, *decision, factor, product,
                   [&](auto const& call, std::int64_t first) {
                     std::int64_t const columns = call.launch.columns;

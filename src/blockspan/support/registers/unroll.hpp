@@ -14,3 +14,15 @@
 #define BLOCKSPAN_UNROLL_TWICE
 #define BLOCKSPAN_ROLLED
 #endif
+
+/// Before a loop of a host: no turn reads what another writes, which compilers cannot see of blocks
+/// that might overlap.
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+#define BLOCKSPAN_INDEPENDENT
+#elif defined(__clang__)
+#define BLOCKSPAN_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#elif defined(__GNUC__)
+#define BLOCKSPAN_INDEPENDENT _Pragma("GCC ivdep")
+#else
+#define BLOCKSPAN_INDEPENDENT
+#endif

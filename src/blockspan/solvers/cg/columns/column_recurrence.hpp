@@ -11,7 +11,8 @@ namespace blockspan::krylov {
 
 // The passes of pseudo-block conjugate gradients. All its scalars are real (A and M^-1 are
 // Hermitian), so a complex block is a block of twice as many real columns here, and only the sums
-// of a column put its parts together. The result of a column does not depend on the others.
+// of a column put its parts together. The result of a column does not depend on the others. All
+// blocks of a pass are equally wide, and contiguous.
 
 /// A row-major contiguous block as reals.
 template <class Scalar, class Exec>
@@ -28,6 +29,9 @@ struct CurvatureTerms {
   static constexpr int count = 2;
   RowMajorRef<Real> P, Q;
 
+  KOKKOS_FORCEINLINE_FUNCTION void set_width(std::int64_t columns) {
+    P.row_stride = Q.row_stride = columns;
+  }
   KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, std::int64_t j, Real* terms) const {
     Real const p = P(i, j);
     terms[0] = p * Q(i, j);
@@ -53,6 +57,9 @@ struct ResidualStepTerms {
   Real const* alpha;
   Real const* weights;
 
+  KOKKOS_FORCEINLINE_FUNCTION void set_width(std::int64_t columns) {
+    Q.row_stride = R.row_stride = columns;
+  }
   struct Operands {
     Real q, r, weight;
   };
@@ -61,7 +68,8 @@ struct ResidualStepTerms {
   }
   KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, std::int64_t j, Operands const& o,
                                               Real* terms) const {
-    Real const a = alpha[j], stepped = o.r - a * o.q, r = a != Real(0) ? stepped : o.r;
+    // a select among operands, not results: GCC 12 makes a branch of the other, and no vectors
+    Real const a = alpha[j], q = a != Real(0) ? o.q : Real(0), r = o.r - a * q;
     R(i, j) = r;
     residual_sizes(r, weights, o.weight, terms);
   }
@@ -74,6 +82,9 @@ struct ProductTerms {
   static constexpr int count = 1;
   RowMajorRef<Real> R, Z;
 
+  KOKKOS_FORCEINLINE_FUNCTION void set_width(std::int64_t columns) {
+    R.row_stride = Z.row_stride = columns;
+  }
   KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, std::int64_t j, Real* terms) const {
     terms[0] = R(i, j) * Z(i, j);
   }
@@ -88,6 +99,9 @@ struct DirectionStep {
   Real const* beta;
   Real const* weights;
 
+  KOKKOS_FORCEINLINE_FUNCTION void set_width(std::int64_t columns) {
+    E.row_stride = P.row_stride = Z.row_stride = columns;
+  }
   KOKKOS_FORCEINLINE_FUNCTION void step(std::int64_t i, std::int64_t j, Real weight) const {
     Real const a = alpha[j], b = beta[j], p = P(i, j), e = E(i, j), stepped = e + a * p;
     Real const z = weight * Z(i, j), next = z + b * p;

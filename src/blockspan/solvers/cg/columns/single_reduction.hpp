@@ -20,6 +20,9 @@ struct PredictionTerms {
   RowMajorRef<Real> P, Q;
   Real const* weights;
 
+  KOKKOS_FORCEINLINE_FUNCTION void set_width(std::int64_t columns) {
+    P.row_stride = Q.row_stride = columns;
+  }
   KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, std::int64_t j, Real* terms) const {
     Real const p = P(i, j), q = Q(i, j), square = q * q;
     terms[0] = p * q;
@@ -37,6 +40,7 @@ struct SizeTerms {
   RowMajorRef<Real> R;
   Real const* weights;
 
+  KOKKOS_FORCEINLINE_FUNCTION void set_width(std::int64_t columns) { R.row_stride = columns; }
   struct Operands {
     Real r, weight;
   };
@@ -60,6 +64,9 @@ struct UpdateTerms {
   Real const* beta;
   Real const* weights;
 
+  KOKKOS_FORCEINLINE_FUNCTION void set_width(std::int64_t columns) {
+    E.row_stride = P.row_stride = Q.row_stride = R.row_stride = columns;
+  }
   struct Operands {
     Real e, p, q, r, weight;
   };

@@ -9,6 +9,7 @@
 
 #include <blockspan/spmm/devices/host.hpp>
 #include <blockspan/spmm/kernels/rows/direct_registers.hpp>
+#include <blockspan/spmm/kernels/rows/slices_host.hpp>
 #include <blockspan/spmm/launch/call.hpp>
 #include <blockspan/spmm/parts/host_step.hpp>
 #include <blockspan/spmm/parts/host_writers.hpp>
@@ -326,8 +327,10 @@ void launch_host_step(Call const& call, ProductStep<typename Call::Scalar> const
   PlainEntries<Scalar, typename Call::Ordinal> const entries{call.prepared.pattern.column_indices,
                                                              call.values};
   std::string const label = std::string(call.variant().label) + "::step";
-  launch_host_rows(call, whole_rows_of(call), entries, TakeStep<Scalar>{step, call.product.Y},
-                   label.c_str());
+  TakeStep<Scalar> const epilogue{step, call.product.Y};
+  if constexpr (has_slices_v<typename Call::Exec, Scalar>)
+    if (slices_for_column(call)) return launch_host_slices(call, epilogue, label.c_str());
+  launch_host_rows(call, whole_rows_of(call), entries, epilogue, label.c_str());
 }
 
 /// Hosts: whole rows or listed segments.
@@ -339,6 +342,8 @@ void launch_rows(Call const& call, Entries const& entries) {
   if (X.columns == 1 || (call.launch.vectorized && X.column_stride == 1)) {
     auto const epilogue = make_epilogue<false>(call);
     char const* const label = call.variant().label;
+    if constexpr (has_slices_v<typename Call::Exec, Scalar>)
+      if (slices_for_column(call)) return launch_host_slices(call, epilogue, label);
     if (!call.variant().lists_segments())
       return launch_host_rows(call, whole_rows_of(call), entries, epilogue, label);
     SegmentsOfTeam const share{call.prepared.segments(call.variant()), 1};

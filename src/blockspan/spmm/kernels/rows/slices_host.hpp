@@ -1,0 +1,152 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+#include <Kokkos_Core.hpp>
+
+#include <blockspan/spmm/devices/host.hpp>
+#include <blockspan/spmm/layouts/row_slices.hpp>
+#include <blockspan/spmm/parts/host_writers.hpp>
+#include <blockspan/support/arithmetic.hpp>
+#include <blockspan/support/registers/register_set.hpp>
+
+namespace blockspan::products {
+inline namespace BLOCKSPAN_REGISTERS {
+
+/// Slices, hosts: the product with one column of real scalars, from a copy of the matrix in slices
+/// (layouts/row_slices.hpp). The sums of some rows are a register each for even and for odd
+/// entries, as HostRows adds them: the same bits. No row ends unforeseen, where rows end together,
+/// and values are read by whole registers.
+///
+/// Traffic: the copy once, X as often as its columns have entries (once in cache), Y once (twice
+/// where beta is not zero).
+template <class Exec, class Scalar, class Ordinal, class Epilogue, class Stride>
+struct MultiplySlices {
+  static constexpr int slice_rows = tuning::slice_rows;
+  static constexpr int width = register_width<Scalar>(slice_rows), registers = slice_rows / width;
+  using Register = typename RegistersOf<Scalar, width>::type;
+  static constexpr std::int64_t slices_of_task = tuning::slice_window / slice_rows;
+
+  RowSlices<Scalar, Exec, Ordinal> slices;
+  std::int64_t rows;
+  Scalar const* x;
+  Stride stride;
+  Epilogue epilogue;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t task) const {
+    KOKKOS_IF_ON_HOST((multiply(task);))
+    KOKKOS_IF_ON_DEVICE(((void)task;))
+  }
+
+ private:
+  /// Pointers to the arrays, which no store to Y can change.
+  struct Entries {
+    Ordinal const* columns;
+    Scalar const* values;
+    Scalar const* x;
+    Stride stride;
+
+    BLOCKSPAN_HOST_INLINE Scalar element(std::int64_t k) const {
+      return x[static_cast<std::int64_t>(columns[k]) * stride];
+    }
+    BLOCKSPAN_HOST_INLINE void add(Scalar& sum, std::int64_t k) const {
+      Scalar product = values[k] * element(k);
+      BLOCKSPAN_KEEP_SCALAR(product);
+      sum += product;
+    }
+    template <int... lanes>
+    BLOCKSPAN_HOST_INLINE void add(Register* sums, std::int64_t k,
+                                   std::integer_sequence<int, lanes...>) const {
+      for (int r = 0; r < registers; ++r, k += width) {
+        Register product, elements = {element(k + lanes)...};
+        std::memcpy(&product, values + k, sizeof(Register));
+        product *= elements;
+        BLOCKSPAN_KEEP_REGISTER(product);
+        sums[r] += product;
+      }
+    }
+    BLOCKSPAN_HOST_INLINE void add(Register* sums, std::int64_t k) const {
+      add(sums, k, std::make_integer_sequence<int, width>());
+    }
+  };
+
+  BLOCKSPAN_NOINLINE void multiply(std::int64_t task) const {
+    std::int64_t const begin = task * slices_of_task;
+    std::int64_t const end = std::min(begin + slices_of_task, slices.count());
+    Entries const entries{slices.columns.data(), slices.values.data(), x, stride};
+    int const *const row = slices.rows.data(), *const ends = slices.ends.data(),
+                     *const first = slices.first.data(), *const together = slices.together.data();
+    typename HostWriters<Epilogue>::OfColumn const writer(epilogue);
+    std::int64_t const last_row = rows;
+    for (std::int64_t s = begin; s < end; ++s) {
+      Register even[registers] = {}, odd[registers] = {};
+      std::int64_t k = first[s];
+      int left = together[s];
+      for (; left >= 2; left -= 2, k += 2 * slice_rows) {
+        entries.add(even, k);
+        entries.add(odd, k + slice_rows);
+      }
+      if (left > 0) entries.add(even, k), k += slice_rows;
+      std::int64_t const place = s * slice_rows;
+      Scalar sums[slice_rows], others[slice_rows];
+      if (k == first[s + 1]) {
+        for (int r = 0; r < registers; ++r) even[r] += odd[r];
+        std::memcpy(sums, even, sizeof sums);
+        auto const here = std::min<std::int64_t>(slice_rows, last_row - place);
+        for (int r = 0; r < here; ++r) writer.write(row[place + r], sums[r]);
+        continue;
+      }
+      std::memcpy(sums, even, sizeof sums), std::memcpy(others, odd, sizeof others);
+      for (std::int64_t r = 0; r < slice_rows && place + r < last_row; ++r)
+        writer.write(row[place + r], rest_of_row(entries, k, ends[place + r], sums[r], others[r]));
+    }
+  }
+
+  static BLOCKSPAN_HOST_INLINE Scalar rest_of_row(Entries const& entries, std::int64_t& k,
+                                                  std::int64_t end, Scalar even, Scalar odd) {
+    for (; end - k >= 2; k += 2) {
+      entries.add(even, k);
+      entries.add(odd, k + 1);
+    }
+    if (k < end) entries.add(even, k++);
+    return even + odd;
+  }
+};
+
+/// Whether products of these scalars have such a kernel.
+template <class Exec, class Scalar>
+inline constexpr bool has_slices_v =
+    runs_on_host_v<Exec> && !is_complex_v<Scalar> && std::is_floating_point_v<Scalar>;
+
+/// The slices that a call has, for one column; null: none.
+template <class Call>
+auto const* slices_for_column(Call const& call) {
+  using Slices = RowSlices<typename Call::Scalar, typename Call::Exec, typename Call::Ordinal>;
+  bool const fit = call.product.X.columns == 1 && !call.variant().lists_segments();
+  return fit ? static_cast<Slices const*>(call.slices) : nullptr;
+}
+
+template <class Call, class Epilogue>
+void launch_host_slices(Call const& call, Epilogue const& epilogue, char const* label) {
+  using Exec = typename Call::Exec;
+  auto const& slices = *slices_for_column(call);
+  auto const& X = call.product.X;
+  auto const run = [&]<class Stride>(Stride stride) {
+    using Kernel =
+        MultiplySlices<Exec, typename Call::Scalar, typename Call::Ordinal, Epilogue, Stride>;
+    Kokkos::parallel_for(label,
+                         Kokkos::RangePolicy<Exec, Kokkos::Schedule<Kokkos::Dynamic>,
+                                             Kokkos::IndexType<std::int64_t>>(
+                             call.exec, 0, ceil_div(slices.count(), Kernel::slices_of_task)),
+                         Kernel{slices, call.prepared.pattern.rows, X.data, stride, epilogue});
+  };
+  if (X.row_stride == 1) return run(std::integral_constant<std::int64_t, 1>{});
+  run(X.row_stride);
+}
+
+}  // namespace BLOCKSPAN_REGISTERS
+}  // namespace blockspan::products
