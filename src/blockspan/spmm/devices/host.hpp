@@ -22,10 +22,10 @@ inline constexpr int host_asking_bytes = std::min(128, host_vector_bytes);
 /// Bytes of sums kept in registers for each row of a group: eight registers with four rows.
 inline constexpr int host_group_vector_bytes = 2 * register_bytes;
 
-/// Rows of a slice (layouts/row_slices.hpp): two registers of sums at most, for even and odd entries
-/// each; and of a window in which rows are sorted: one core of an EPYC 9004, n = 1, no slices, windows
-/// of 8, 64, 256, 1024 rows: delaunay_n15 0.22, 0.12, 0.10, 0.09, 0.09 ms; 7-point 40^3 0.22, 0.19,
-/// 0.18, 0.17, 0.17.
+/// Rows of a slice (layouts/row_slices.hpp): two registers of sums at most, for even and odd
+/// entries each; and of a window in which rows are sorted: one core of an EPYC 9004, n = 1, no
+/// slices, windows of 8, 64, 256, 1024 rows: delaunay_n15 0.22, 0.12, 0.10, 0.09, 0.09 ms; 7-point
+/// 40^3 0.22, 0.19, 0.18, 0.17, 0.17.
 inline constexpr int slice_rows = register_bytes >= 32 ? 8 : 4;
 inline constexpr int slice_window = 256;
 
