@@ -231,7 +231,7 @@ class Study {
                Distributed const& staged, std::vector<Json>& cases) const {
     auto const& rows = together.matrix();
     auto const d = jacobi(exec_, A), D = jacobi(exec_, rows.diagonal_block(exec_));
-    ChebyshevOptions const eight{.degree = 8};
+    ChebyshevOptions const eight;
     auto const c = chebyshev<double, Exec>(
         alone, chebyshev_setup<double, Exec>(exec_, alone, d.factors(), eight), eight);
     auto const C = chebyshev<double, Exec>(

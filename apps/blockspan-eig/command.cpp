@@ -145,15 +145,13 @@ void add_course(CLI::App& app, EigCommand& command) {
 }
 
 void choose_preconditioner(EigCommand& command) {
-  constexpr double chebyshev_ratio = 30;
   bool const one_method =
       command.precision == "mixed" || !command.checkpoint.empty() || !command.resume.empty();
   command.preconditioner_by_default = command.preconditioner.empty();
   if (command.preconditioner.empty())
     command.preconditioner =
         default_of_eigenpairs(command.which == "largest", !command.mass.empty(), one_method);
-  command.preconditioner_choice =
-      parse_preconditioner(command.preconditioner, chebyshev_ratio, command.multigrid);
+  command.preconditioner_choice = parse_preconditioner(command.preconditioner, command.multigrid);
 }
 
 void check_combination(EigCommand const& command) {

@@ -88,10 +88,7 @@ std::optional<SolveCommand> parse_command(int argc, char** argv) {
   if (!parse(app, argc, argv)) return std::nullopt;
   bool const plain = command.precision == "mixed" || command.single_reduction;
   if (command.preconditioner.empty()) command.preconditioner = plain ? "jacobi" : "automatic";
-  // Independent recurrences gain from wider intervals, the block form loses by them.
-  double const chebyshev_ratio = command.method == "pseudo-block" ? 30 : 10;
-  command.preconditioner_choice =
-      parse_preconditioner(command.preconditioner, chebyshev_ratio, command.multigrid);
+  command.preconditioner_choice = parse_preconditioner(command.preconditioner, command.multigrid);
   check_combination(command);
   return command;
 }

@@ -21,8 +21,6 @@ constexpr double enough_ms = 500;
 
 using Op = LinearOperator<double, Exec>;
 
-constexpr double chebyshev_ratio = 100;
-
 /// Milliseconds of solves; the first two calls of `solve(bool phases)` are not among them.
 std::vector<double> time_solves(std::function<void(bool)> const& solve, int solves) {
   solve(false);
@@ -192,7 +190,7 @@ Answer solve_by_own(SolverProblem& problem, OwnSolver const& solver, int solves,
   if (problem.B)
     mass = apps::make_product<double>(problem.exec, distribute(problem.exec, alone, *problem.B),
                                       solver.spmm, static_cast<int>(width));
-  auto const choice = apps::parse_preconditioner(solver.preconditioner, chebyshev_ratio);
+  auto const choice = apps::parse_preconditioner(solver.preconditioner);
   bool const levels = choice.kind == apps::PreconditionerChoice::Kind::multigrid;
   auto const made = levels ? hierarchy_of(problem, static_cast<int>(width))
                            : apps::make_preconditioner(apps::preconditioner_input<double, Exec>(

@@ -152,6 +152,31 @@ TYPED_TEST(CProducts, PreconditionersApplyToAnyLayout) {
   }
 }
 
+TYPED_TEST(CProducts, ChebyshevHasTheSameDefaultsForAllPurposes) {
+  auto const A = laplacian<TypeParam>(15, 10);
+  auto const op = A.as_operator(this->context);
+  blockspan_preconditioner_options options;
+  ok(blockspan_preconditioner_defaults(&options, sizeof options));
+  auto const described = [&](char const* words) {
+    Operator M;
+    ok(blockspan_preconditioner(op, words, &options, &M));
+    std::string text(1000, ' ');
+    ok(blockspan_operator_describe(M, text.data(), text.size(), nullptr));
+    return text;
+  };
+  for (std::int32_t const purpose : {BLOCKSPAN_FOR_SYSTEMS, BLOCKSPAN_FOR_EIGENPAIRS}) {
+    options.purpose = purpose;
+    options.ratio = 0;
+    // rows of the scaled Laplacian sum up to 2
+    EXPECT_NE(described("chebyshev").find("of degree 8 over jacobi on [0.02, 2]"),
+              std::string::npos);
+    options.ratio = 20;
+    EXPECT_NE(described("chebyshev:3").find("of degree 3 over jacobi on [0.1, 2]"),
+              std::string::npos);
+    EXPECT_NE(described("chebyshev:3:50").find("on [0.04, 2]"), std::string::npos);
+  }
+}
+
 TYPED_TEST(CProducts, RefreshSeesNewValues) {
   auto A = laplacian<TypeParam>(25, 25);
   auto const op = A.as_operator(this->context);

@@ -42,7 +42,7 @@ class PreconditionerWord : public ::testing::Test {
   };
 
   static Made make(Problem const& problem, std::string const& words) {
-    return make_preconditioner(problem.input, parse_preconditioner_words("here", words, 10));
+    return make_preconditioner(problem.input, parse_preconditioner_words("here", words));
   }
 
   std::vector<Scalar> image(Linear const& M) const {
@@ -61,13 +61,15 @@ TEST_F(PreconditionerWord, MakesWhatItSays) {
     auto const D = jacobi(exec, own);
     EXPECT_EQ(image(*make(p, "jacobi").op), image(D));
     EXPECT_EQ(image(*make(p, "block-jacobi:3").op), image(block_jacobi(exec, own, {3})));
-    ChebyshevOptions const options{.degree = 3, .ratio = 20};
-    auto setup = chebyshev_setup<Scalar, Exec>(exec, p.product, D.factors(), options);
+    auto setup = chebyshev_setup<Scalar, Exec>(exec, p.product, D.factors());
     auto const whole = generate<Scalar>(exec, "elasticity:6");
-    setup.upper = std::min(setup.upper, *chebyshev_setup<Scalar, Exec>(
-                                             exec, matrix_operator(exec, whole), whole, options)
-                                             .row_sum_bound);
-    EXPECT_EQ(image(*make(p, "chebyshev:3:20").op), image(chebyshev(p.product, setup, options)));
+    setup.upper = std::min(
+        setup.upper,
+        *chebyshev_setup<Scalar, Exec>(exec, matrix_operator(exec, whole), whole).row_sum_bound);
+    for (auto const& [words, options] : {std::pair<char const*, ChebyshevOptions>("chebyshev", {}),
+                                         {"chebyshev:3", {.degree = 3}},
+                                         {"chebyshev:3:20", {.degree = 3, .ratio = 20}}})
+      EXPECT_EQ(image(*make(p, words).op), image(chebyshev(p.product, setup, options))) << words;
     auto const levels = make(p, "multigrid:1");
     DistributedMultigrid<Scalar, Exec> const M(exec, p.A, {.degree = 1});
     EXPECT_EQ(image(*levels.op), image(M));
@@ -118,7 +120,7 @@ TEST_F(PreconditionerWord, SeesTheRowsThatOneRankSees) {
   auto const made = make_preconditioner(
       PreconditionerInput<Scalar, Exec>{
           .exec = exec, .A = A, .product = &product, .kind = SolveKind::eigenpairs},
-      parse_preconditioner_words("here", "chebyshev", 10));
+      parse_preconditioner_words("here", "chebyshev"));
   auto const alone = chebyshev_setup(exec, matrix_operator(exec, whole), whole);
   EXPECT_EQ(made.op, nullptr);
   EXPECT_NE(alone.fault.find("the diagonal entry of row 8 is negative, or zero"),

@@ -272,7 +272,7 @@ TYPED_TEST(Chebyshev, RefreshIsANewOneInTheOldMemory) {
     T.apply(exec, X, Y);
   });
   EXPECT_TRUE(seen.allocations.empty());
-  ChebyshevPreconditioner<Scalar, Exec> const fresh(A, weights, Real(0.25), Real(2), 4);
+  ChebyshevPreconditioner<Scalar, Exec> const fresh(A, weights, Real(0.25), Real(2), T.degree());
   exec.fence("Blockspan::test");
   EXPECT_TRUE(same_bits(values_of<Scalar>(Y), applied(exec, fresh, x)));
 }

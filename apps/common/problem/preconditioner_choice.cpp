@@ -35,10 +35,9 @@ std::vector<NamedFile> MultigridInputs::files() const {
   return found;
 }
 
-PreconditionerChoice parse_preconditioner(std::string const& text, double ratio,
-                                          MultigridInputs const& inputs) {
+PreconditionerChoice parse_preconditioner(std::string const& text, MultigridInputs const& inputs) {
   using Kind = PreconditionerKind;
-  PreconditionerChoice choice{parse_preconditioner_words(own_option, text, ratio), text, inputs};
+  PreconditionerChoice choice{parse_preconditioner_words(own_option, text), text, inputs};
   require_linked(choice.kind, choice.name);
   require(choice.kind == Kind::multigrid || choice.kind == Kind::automatic || !inputs.given(),
           own_option,

@@ -56,7 +56,7 @@ struct Preconditioner {
   std::optional<MultigridReport> levels = {};
   std::string fault = {};   ///< without op: why A does not suit the method
   bool automatic = false;   ///< another may follow: change_over_of
-  bool polynomial = false;  ///< what it begins with then: that of automatic_polynomial, or Jacobi
+  bool polynomial = false;  ///< what it begins with then: chebyshev by default, or Jacobi
   /// What helps where a solver finds it not positive definite; empty, or false: nothing.
   std::function<bool(Preconditioner&)> mend = {};
   /// Takes other values of the same pattern; empty: to be made anew. Throws as the setup does.
@@ -187,7 +187,7 @@ class PreconditionerMaker {
   Made first_of_automatic() const {
     bool may_change = true;
     if (in_.A->partition().global_rows() >= automatic_least_rows) {
-      auto const setup = chebyshev_setup(automatic_polynomial());
+      auto const setup = chebyshev_setup(ChebyshevOptions{});
       if (begins_with_polynomial(in_.kind, setup)) return first_polynomial(setup);
       may_change = positive() || setup.usable();
     }
@@ -275,7 +275,7 @@ class PreconditionerMaker {
   Made first_polynomial(ChebyshevSetup<Scalar, Exec> const& setup) const {
     Made made;
     made.automatic = made.polynomial = true;
-    made.op = polynomial(setup, automatic_polynomial());
+    made.op = polynomial(setup, ChebyshevOptions{});
     // its bound comes of a few steps of Lanczos, and may be too low
     made.mend = [in = in_](Made& self) {
       if (!std::exchange(self.polynomial, false)) return false;

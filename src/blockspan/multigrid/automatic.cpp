@@ -56,7 +56,7 @@ bool SolvePace::is_time_to_switch(int work, double margin, int groups_after) con
 
 bool weak_multigrid_pays(MultigridReport const& report, double left) {
   if (report.status != MultigridStatus::weak || report.predicted_iterations <= 0) return false;
-  return report.predicted_iterations * (1 + report.products) < automatic_polynomial().degree * left;
+  return report.predicted_iterations * (1 + report.products) < ChebyshevOptions{}.degree * left;
 }
 
 std::int64_t factors_worth(std::int64_t rows, std::int64_t nonzeros, int columns, double left) {
@@ -64,7 +64,7 @@ std::int64_t factors_worth(std::int64_t rows, std::int64_t nonzeros, int columns
   // at most the time of one of a product
   constexpr double dense = 3, vectors = 10, bytes_of_entry = 16, least_bytes = 1 << 24,
                    most_bytes = 1e15;
-  double const n = static_cast<double>(rows), products = automatic_polynomial().degree,
+  double const n = static_cast<double>(rows), products = ChebyshevOptions{}.degree,
                step = columns * (products * static_cast<double>(nonzeros) +
                                  (products + columns - 1) * vectors * n),
                bytes = bytes_of_entry * std::sqrt(dense * n * step * left);

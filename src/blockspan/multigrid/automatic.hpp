@@ -24,14 +24,11 @@ namespace blockspan {
 /// The kind of problem that a preconditioner is for.
 enum class SolveKind { system, eigenpairs };
 
-/// The simple preconditioner that a solve starts with: a Chebyshev polynomial over Jacobi. It needs
-/// a seventh of Jacobi's iterations, and its products cost less than the vector operations of the
-/// iterations saved.
-constexpr ChebyshevOptions automatic_polynomial() { return {.degree = 8, .ratio = 100}; }
-
-/// Whether the solve starts with the polynomial, judging by what chebyshev_setup found; otherwise
-/// it starts with Jacobi. Systems that Jacobi solves in some twenty iterations (mass matrices)
-/// would converge more slowly with so wide an interval.
+/// Whether the solve starts with the Chebyshev polynomial of the defaults, judging by what
+/// chebyshev_setup found; otherwise it starts with Jacobi. The polynomial needs a seventh of
+/// Jacobi's iterations, and its products cost less than the vector operations of the iterations
+/// saved; but systems that Jacobi solves in some twenty iterations (mass matrices) would converge
+/// more slowly with so wide an interval.
 template <class Scalar, class Exec>
 bool begins_with_polynomial(SolveKind kind, ChebyshevSetup<Scalar, Exec> const& setup) {
   constexpr real_t<Scalar> well_conditioned = 30;  // twelve Lanczos steps find 50 to 62 for grids
@@ -234,8 +231,7 @@ class ChangeOver {
     if (kind_ == SolveKind::eigenpairs) return shape_.narrow && shape_.mixed_signs;
     if (shape_.narrow) return shape_.mixed_signs || shape_.uneven;
     // a symbolic factorization gives the exact work, but costs as much as some iterations
-    return shape_.mixed_signs &&
-           shape_.dissection < automatic_polynomial().degree * left_ * columns_;
+    return shape_.mixed_signs && shape_.dissection < ChebyshevOptions{}.degree * left_ * columns_;
   }
 
   template <class Made>

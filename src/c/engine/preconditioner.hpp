@@ -94,7 +94,6 @@ class WordsPreconditioner final : public Linear<Scalar, Exec> {
     require_served(source.rows->partition().ranks());
     product_ = source.product;  // kept by reference
     bool const systems = options_.purpose == BLOCKSPAN_FOR_SYSTEMS;
-    if (!(words_.ratio > 0)) words_.ratio = systems ? 10 : 30;
     PreconditionerInput<Scalar, Exec> in{
         .exec = this->exec(),
         .A = source.rows,
@@ -148,7 +147,8 @@ template <class Scalar, class Exec>
 std::shared_ptr<Operator> AnyMatrix<Scalar, Exec>::preconditioner(
     std::shared_ptr<Operator> const& self, std::string const& text,
     blockspan_preconditioner_options const& options, std::shared_ptr<Operator> const& mass) const {
-  auto const words = parse_preconditioner_words("blockspan_preconditioner", text, options.ratio);
+  double const ratio = options.ratio > 0 ? options.ratio : ChebyshevOptions{}.ratio;
+  auto const words = parse_preconditioner_words("blockspan_preconditioner", text, ratio);
   if (words.kind == PreconditionerKind::none) return nullptr;
   return std::make_shared<WordsPreconditioner<Scalar, Exec>>(self, words, options, mass);
 }

@@ -226,7 +226,7 @@ typedef struct {
   int32_t block_size; /* multigrid: unknowns of a node, consecutive rows; 0: found in the pattern */
   int32_t adaptive;   /* multigrid: near-null vectors to make, 0 to 16 */
   int32_t columns;    /* of the blocks expected */
-  double ratio;       /* chebyshev: of the ends of its interval; 0: 10, for eigenpairs 30 */
+  double ratio;       /* chebyshev: of the ends of its interval, where words have none; 0: 100 */
   const blockspan_block *near_null;   /* multigrid: vectors that A maps to little, e.g. rigid
                                          bodies; copied */
   const blockspan_block *coordinates; /* multigrid: nodes x 2 or 3, real; rigid bodies are made of

@@ -109,11 +109,9 @@ Made multigrid_of(Matrix const& A, std::optional<ConstArray> const& near_null,
   });
 }
 
-/// Of a solver's M. Eigenpairs: the defaults of precond.chebyshev.
+/// Of a solver's M.
 Made words_of(Matrix const& A, std::string const& text, bool eigenpairs, Stream stream) {
-  auto words = parse_preconditioner_words("blockspan: M", text, 0);
-  if (eigenpairs && text == "chebyshev") words.degree = 8;
-  if (!(words.ratio > 0)) words.ratio = !eigenpairs ? 10 : words.degree < 6 ? 30 : 100;
+  auto const words = parse_preconditioner_words("blockspan: M", text);
   return of_matrix(A, [&]<class Scalar>(MatrixOf<Scalar> const& matrix) {
     return of_words(matrix, words, eigenpairs ? SolveKind::eigenpairs : SolveKind::system,
                     "blockspan: M = '" + text + "'", stream);

@@ -89,7 +89,7 @@ def _preconditioner(L: Any) -> Any:
     try:
         return multigrid(L)
     except Error:
-        return "chebyshev:8"
+        return "chebyshev"
 
 
 def _laplacian(W: Any, normalized: bool) -> tuple[Any, Array]:

@@ -118,9 +118,8 @@ def block_jacobi(A: Any, block_size: int = 0, *, absolute: bool = False) -> Prec
 def chebyshev(A: Any, degree: int = 8, *, ratio: float = 100.0) -> Preconditioner:
     """A polynomial of A over Jacobi: ``degree`` - 1 products and no sums over rows.
 
-    (Golub and Varga 1961, doi:10.1007/BF01386013.) ratio: upper over lower end of the interval; 10
-    suits conjugate gradients, 30 (degree 4) to 100 (degree 8) eigenpairs. Raises Error for
-    indefinite matrices.
+    (Golub and Varga 1961, doi:10.1007/BF01386013.) ratio: upper over lower end of the interval.
+    The defaults are those of the word "chebyshev". Raises Error for indefinite matrices.
 
     >>> import scipy.sparse as sp, blockspan as bs
     >>> bs.precond.chebyshev(sp.eye_array(50, format="csr"), 4).shape
