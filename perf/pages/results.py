@@ -67,10 +67,6 @@ def geometric_mean(values):
     return math.exp(sum(map(math.log, values)) / len(values))
 
 
-def did_not_run(case):
-    return case.get("error") in ("did not run", "did not finish")
-
-
 def troubles(results):
     """Wrong, unconverged and refused kernels: (id, what) -> cases."""
     found = {}

@@ -20,7 +20,7 @@ sys.path.insert(0, str(ROOT / "perf"))
 from pages.drawing import logarithmic, pyplot  # noqa: E402
 from pages.figures import save  # noqa: E402
 
-OWN, OTHER, GREY = "#1b4f9c", "#e07b00", "#9a9a9a"
+OWN, OTHER = "#1b4f9c", "#e07b00"
 
 
 def main_of(name: str) -> Any:

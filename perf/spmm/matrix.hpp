@@ -28,7 +28,7 @@ struct LoadedMatrix {
 
   /// Compulsory traffic of a product: A once, each row of X that is used once, Y written once, and
   /// read where beta is not zero.
-  double floor_bytes(int columns, bool reads_y = false) const {
+  double floor_bytes(int columns, bool reads_y) const {
     auto const offsets = static_cast<double>(host.rows + 1) * sizeof(int);
     auto const entries = static_cast<double>(A.nnz()) * (sizeof(int) + sizeof(Scalar));
     auto const rows = static_cast<double>(used_columns + (reads_y ? 2 : 1) * host.rows);

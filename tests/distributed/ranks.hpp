@@ -36,9 +36,7 @@ inline constexpr char const* product_specs[] = {"laplace7:18x17x16", "laplace5:8
                                                 "elasticity:10"};
 
 /// A plan whose bits do not depend on the number of ranks.
-inline SpmmPlanOptions whole_rows(int columns = 8) {
-  return {.columns = columns, .algorithm = "rows"};
-}
+inline SpmmPlanOptions whole_rows() { return {.columns = 8, .algorithm = "rows"}; }
 
 /// Rows [first, last) of a matrix that every rank has whole.
 template <class Matrix>

@@ -58,9 +58,9 @@ struct MixedProblem {
 };
 
 template <class Scalar, class Exec>
-void expect_accepted(Mixed<Scalar, Exec> const& solved, double tolerance = 1e-8) {
+void expect_accepted(Mixed<Scalar, Exec> const& solved) {
   EXPECT_EQ(solved.report.status, Status::converged);
-  for (long double const error : solved.found.backward) EXPECT_LE(error, 1.01 * tolerance);
+  for (long double const error : solved.found.backward) EXPECT_LE(error, 1.01e-8);
   EXPECT_LE(solved.found.orthogonality, 1e-12);
 }
 

@@ -223,9 +223,8 @@ TEST(Model, CutsWideBlocksIntoPanels) {
 /// The variant of a plan without alternatives that have not been counted.
 SpmmVariant const& fastest(RowStatistics const& rows, int columns,
                            kernels::GroupCount const& groups = {},
-                           kernels::WindowCount const& windows = {},
-                           kernels::ScalarKind const& scalar = f64) {
-  return *plan({.rows = rows, .groups = groups, .windows = windows}, columns, scalar, h200)
+                           kernels::WindowCount const& windows = {}) {
+  return *plan({.rows = rows, .groups = groups, .windows = windows}, columns, f64, h200)
               .choice.variant;
 }
 

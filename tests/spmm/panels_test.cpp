@@ -27,10 +27,9 @@ TYPED_TEST_SUITE(Panels, Configs, ConfigNames);
 
 /// A plan of panels of at most 7 entries, or of one row.
 template <class Exec, class Scalar, class Offset>
-SpmmPlan<Exec, Offset> cut_plan(Exec const& exec, CrsMatrix<Scalar, Exec, Offset> const& A,
-                                SpmmPlanOptions const& options = {}) {
+SpmmPlan<Exec, Offset> cut_plan(Exec const& exec, CrsMatrix<Scalar, Exec, Offset> const& A) {
   return SpmmPlan<Exec, Offset>(kernels::make_plan_panels<Exec, Offset, int>(
-      exec, kernels::product_pattern_ref<Exec>(A), options, kernels::scalar_kind<Scalar>(), nullptr,
+      exec, kernels::product_pattern_ref<Exec>(A), {}, kernels::scalar_kind<Scalar>(), nullptr,
       panel_entries));
 }
 

@@ -55,8 +55,8 @@ std::shared_ptr<DistributedMatrix<Scalar, Exec> const> spread(
 template <class Scalar, class Exec, class Mend = decltype(not_mended)>
 std::shared_ptr<DistributedMatrix<Scalar, Exec> const> load_hermitian(
     Exec const& exec, Communicator const& ranks, std::string const& source, bool symmetrize,
-    std::vector<std::string>& notes, std::string const& kind = "matrix",
-    RowPartition const* like = nullptr, Mend const& mend = not_mended) {
+    std::vector<std::string>& notes, std::string const& kind, RowPartition const* like = nullptr,
+    Mend const& mend = not_mended) {
   auto const load = [&] {
     return take_hermitian(exec, source, load_operator<Scalar>(exec, source, kind, notes),
                           symmetrize, notes, mend);

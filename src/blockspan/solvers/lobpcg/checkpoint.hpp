@@ -43,7 +43,7 @@ class CheckpointWriter {
  public:
   static constexpr bool reads = false;
 
-  explicit CheckpointWriter(std::string const& path, RowSpace rows = {});
+  CheckpointWriter(std::string const& path, RowSpace rows);
 
   template <PlainBytes T>
   void operator()(T const& value) {
@@ -92,7 +92,7 @@ class CheckpointReader {
  public:
   static constexpr bool reads = true;
 
-  explicit CheckpointReader(std::string path, RowSpace rows = {});
+  CheckpointReader(std::string path, RowSpace rows);
 
   template <PlainBytes T>
   void operator()(T& value) {

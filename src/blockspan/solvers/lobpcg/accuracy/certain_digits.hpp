@@ -160,11 +160,10 @@ std::vector<Real> gap_radii_by(std::vector<Real> const& theta, std::vector<Real>
 /// small eigenvalues. slack: the rounding error of each value. beyond: a lower bound of the
 /// eigenvalues after those of the list; minus infinity: unknown. O(count), with clusters of up to a
 /// hundred values.
-template <class Real, class Coupling = NoCoupling>
+template <class Real, class Coupling>
 std::vector<Real> gap_radii(std::vector<Real> const& theta, std::vector<Real> const& radius,
                             std::vector<Real> const& prior, std::vector<Real> const& slack,
-                            Real beyond = -std::numeric_limits<Real>::infinity(),
-                            Coupling const& coupling = {}) {
+                            Real beyond, Coupling const& coupling) {
   return holds_squares(radius)
              ? gap_radii_by<Real>(theta, radius, prior, slack, beyond, coupling)
              : gap_radii_by<long double>(theta, radius, prior, slack, beyond, coupling);
