@@ -48,6 +48,19 @@ void solve(char const* where, blockspan_operator A, Options const& options, capi
   capi::give_summary(where, results.summary, summary);
 }
 
+/// solve() of eigenpairs by factors: run(matrix, mass or null, options, results).
+template <class Solve>
+blockspan_code solve_exactly(char const* where, blockspan_operator K, blockspan_operator M,
+                             blockspan_exact_options const* options, capi::Results const& results,
+                             blockspan_summary* summary, Solve const& run) {
+  return guarded([&] {
+    auto const taken = capi::taken(where, options, capi::exact_defaults());
+    auto const mass = operators().find_or_null(where, "M", M);
+    solve(where, K, taken, results, summary,
+          [&](auto const& k, auto const& o, auto& filled) { run(k, mass.get(), o, filled); });
+  });
+}
+
 blockspan_code csr(char const* where, blockspan_context context, std::int32_t scalar,
                    std::int32_t space, capi::CsrArrays const& arrays, blockspan_operator* matrix) {
   return guarded([&] {
@@ -333,15 +346,11 @@ blockspan_code blockspan_eigenpairs_near(blockspan_operator K, blockspan_operato
                                          blockspan_exact_options const* options, int64_t* found,
                                          double* values, double* backward_errors, int32_t* statuses,
                                          blockspan_summary* summary) {
-  return guarded([&] {
-    constexpr auto where = "blockspan_eigenpairs_near";
-    auto const taken = capi::taken(where, options, capi::exact_defaults());
-    auto const mass = operators().find_or_null(where, "M", M);
-    solve(where, K, taken, {values, backward_errors, statuses, nullptr, found, {}}, summary,
-          [&](auto const& k, auto const& o, auto& results) {
-            k.near(mass.get(), sigma, X, o, results);
-          });
-  });
+  return solve_exactly("blockspan_eigenpairs_near", K, M, options,
+                       {values, backward_errors, statuses, nullptr, found, {}}, summary,
+                       [&](auto const& k, auto const* mass, auto const& o, auto& results) {
+                         k.near(mass, sigma, X, o, results);
+                       });
 }
 
 blockspan_code blockspan_eigenpairs_in(blockspan_operator K, blockspan_operator M, double from,
@@ -349,15 +358,11 @@ blockspan_code blockspan_eigenpairs_in(blockspan_operator K, blockspan_operator 
                                        blockspan_exact_options const* options, int64_t* found,
                                        double* values, double* backward_errors, int32_t* statuses,
                                        blockspan_summary* summary) {
-  return guarded([&] {
-    constexpr auto where = "blockspan_eigenpairs_in";
-    auto const taken = capi::taken(where, options, capi::exact_defaults());
-    auto const mass = operators().find_or_null(where, "M", M);
-    solve(where, K, taken, {values, backward_errors, statuses, nullptr, found, {}}, summary,
-          [&](auto const& k, auto const& o, auto& results) {
-            k.inside(mass.get(), from, to, X, o, results);
-          });
-  });
+  return solve_exactly("blockspan_eigenpairs_in", K, M, options,
+                       {values, backward_errors, statuses, nullptr, found, {}}, summary,
+                       [&](auto const& k, auto const* mass, auto const& o, auto& results) {
+                         k.inside(mass, from, to, X, o, results);
+                       });
 }
 
 blockspan_code blockspan_count_eigenvalues(blockspan_operator K, blockspan_operator M, double from,

@@ -6,12 +6,6 @@
 
 namespace blockspan::capi {
 
-void JsonText::begin(std::string_view name) {
-  if (text_.size() > 1) text_ += ", ";
-  value(name);
-  text_ += ": ";
-}
-
 void JsonText::value(std::string_view text) {
   constexpr std::string_view digits = "0123456789abcdef";
   text_ += '"';
@@ -40,36 +34,6 @@ void JsonText::value(double number) {
   std::array<char, 32> digits{};
   auto const end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
   text_.append(digits.data(), end);
-}
-
-JsonText& JsonText::add(std::string_view name, std::string_view text) {
-  begin(name);
-  value(text);
-  return *this;
-}
-
-JsonText& JsonText::add(std::string_view name, double number) {
-  begin(name);
-  value(number);
-  return *this;
-}
-
-JsonText& JsonText::add(std::string_view name, std::int64_t number) {
-  begin(name);
-  value(number);
-  return *this;
-}
-
-JsonText& JsonText::add(std::string_view name, bool truth) {
-  begin(name);
-  text_ += truth ? "true" : "false";
-  return *this;
-}
-
-JsonText& JsonText::add(std::string_view name, JsonText const& object) {
-  begin(name);
-  value(object);
-  return *this;
 }
 
 }  // namespace blockspan::capi

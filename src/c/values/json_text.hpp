@@ -13,40 +13,36 @@ namespace blockspan::capi {
 /// one more name of another version to hide.
 class JsonText {
  public:
-  JsonText& add(std::string_view name, std::string_view text);
-  JsonText& add(std::string_view name, char const* text) {
-    return add(name, std::string_view(text));
-  }
-  JsonText& add(std::string_view name, double number);
-  JsonText& add(std::string_view name, std::int64_t number);
-  JsonText& add(std::string_view name, int number) {
-    return add(name, static_cast<std::int64_t>(number));
-  }
-  JsonText& add(std::string_view name, bool truth);
-  JsonText& add(std::string_view name, JsonText const& object);
   template <class Value>
-  JsonText& add(std::string_view name, std::vector<Value> const& values) {
-    begin(name);
-    text_ += '[';
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      if (i > 0) text_ += ", ";
-      value(values[i]);
-    }
-    text_ += ']';
+  JsonText& add(std::string_view name, Value const& member) {
+    if (text_.size() > 1) text_ += ", ";
+    value(name);
+    text_ += ": ";
+    value(member);
     return *this;
   }
 
   std::string text() const { return text_ + "}"; }
 
  private:
-  void begin(std::string_view name);
   void value(std::string_view text);
   void value(std::string const& text) { value(std::string_view(text)); }
+  void value(char const* text) { value(std::string_view(text)); }
   void value(double number);
   void value(float number) { value(static_cast<double>(number)); }
   void value(std::int64_t number) { text_ += std::to_string(number); }
   void value(int number) { text_ += std::to_string(number); }
+  void value(bool truth) { text_ += truth ? "true" : "false"; }
   void value(JsonText const& object) { text_ += object.text(); }
+  template <class Value>
+  void value(std::vector<Value> const& values) {
+    text_ += '[';
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (i > 0) text_ += ", ";
+      value(values[i]);
+    }
+    text_ += ']';
+  }
 
   std::string text_ = "{";
 };

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <string>
 #include <utility>
@@ -99,6 +100,20 @@ class CourseOfSolve {
   bool goes_on(bool due, Progress const& progress) {
     ended_ = !interruption_.goes_on(request_.monitor, progress);
     return !due && !ended_;
+  }
+
+  /// Solves once more with what `automatic` has now, which took `setup` seconds to make, in what
+  /// `iterations` and `seconds` have left of the limits, and reports all solves as one.
+  template <class Once>
+  void go_on(Once const& once_more, double setup, int iterations, double seconds) {
+    options_.preconditioner = automatic_->op();
+    options_.max_iterations = std::max(0, request_.max_iterations - iterations);
+    options_.time_limit = std::max(0.0, request_.time_limit - seconds);
+    auto next = once_more();
+    next.put_before(report_);
+    next.seconds.total += setup;
+    report_ = std::move(next);
+    setup_ += setup;
   }
 
   /// The report with what is to be said of the preconditioner: its name, why it was taken, seconds

@@ -97,7 +97,7 @@ template <class Scalar>
 class Solve final
     : private CourseOfSolve<Scalar, Request, CgOptions<Scalar, Exec>, CgReport<real_t<Scalar>>> {
   using Course = CourseOfSolve<Scalar, Request, CgOptions<Scalar, Exec>, CgReport<real_t<Scalar>>>;
-  using Course::report_, Course::setup_, Course::ended_;
+  using Course::report_, Course::ended_;
   using Course::request_, Course::interruption_, Course::options_, Course::automatic_;
 
  public:
@@ -142,15 +142,8 @@ class Solve final
 
   template <class Once>
   void go_on(Once const& once_more, double setup) {
-    setup_ += setup;
-    options_.preconditioner = automatic_->op();
     options_.use_guess = true;
-    options_.max_iterations = std::max(0, request_.max_iterations - report_.most_iterations());
-    options_.time_limit = std::max(0.0, request_.time_limit - timer_.seconds());
-    auto next = once_more();
-    next.put_before(report_);
-    next.seconds.total += setup;
-    report_ = std::move(next);
+    Course::go_on(once_more, setup, report_.most_iterations(), timer_.seconds());
   }
 
   bool blames_preconditioner() const {

@@ -139,7 +139,7 @@ class Solve final : private CourseOfSolve<Scalar, Request, LobpcgOptions<Scalar,
                                           LobpcgReport<real_t<Scalar>>> {
   using Course =
       CourseOfSolve<Scalar, Request, LobpcgOptions<Scalar, Exec>, LobpcgReport<real_t<Scalar>>>;
-  using Course::report_, Course::setup_, Course::ended_;
+  using Course::report_, Course::ended_;
   using Course::request_, Course::interruption_, Course::options_, Course::automatic_;
 
  public:
@@ -165,16 +165,9 @@ class Solve final : private CourseOfSolve<Scalar, Request, LobpcgOptions<Scalar,
       return;
     Kokkos::Timer const timer;
     if (!automatic_->change(interruption_, report_.iterations)) return;
-    setup_ = timer.seconds();
-    double const spent = setup_ + report_.seconds.total;
-    options_.preconditioner = automatic_->op();
+    double const setup = timer.seconds();
     options_.continue_from(static_cast<int>(X.extent(1)));
-    options_.max_iterations = std::max(0, request_.max_iterations - report_.iterations);
-    options_.time_limit = std::max(0.0, request_.time_limit - spent);
-    auto next = once_more();
-    next.put_before(report_);
-    next.seconds.total += setup_;
-    report_ = std::move(next);
+    Course::go_on(once_more, setup, report_.iterations, setup + report_.seconds.total);
   }
 
   nb::dict result(Operator const* M) const {
