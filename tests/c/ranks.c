@@ -129,40 +129,45 @@ static void factor(blockspan_operator A, blockspan_operator twice, int64_t local
   free(X);
 }
 
-int main(int argc, char **argv) {
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  int64_t *const cuts = calloc((size_t)ranks + 1, sizeof(int64_t));
-  for (int r = 0; r <= ranks; ++r) cuts[r] = (int64_t)n * r / ranks;
-  int64_t const first = cuts[rank], last = cuts[rank + 1], local = last - first;
-  rows *const r = calloc(1, sizeof(rows));
-  make_rows(r, first, last);
-
-  blockspan_context context = NULL;
-  blockspan_operator A = NULL, callback = NULL, none = NULL;
-  MPI_Comm const world = MPI_COMM_WORLD;
-  OK(blockspan_context_create_mpi(NULL, &world, &context));
-  OK(blockspan_matrix_distributed(context, BLOCKSPAN_DOUBLE, cuts, r->own_offsets, r->own_columns,
-                                  r->own_values, r->other_offsets, r->other_columns,
-                                  r->other_values, &A));
-  /* the product of ones is zero but at the ends */
-  double *const X = calloc((size_t)local + 1, sizeof(double)), *const Y = calloc((size_t)local + 1, sizeof(double));
-  for (int64_t i = 0; i < local; ++i) X[i] = 1;
+/* A product of ones, which is zero but at the ends; with the values of A anew; and a callback of
+   which one rank fails, so that all give up. */
+static void multiply(blockspan_context context, blockspan_operator A, const int64_t *cuts, rows *r) {
+  int64_t const first = cuts[rank], local = cuts[rank + 1] - first;
+  double *const X = calloc((size_t)local + 1, sizeof(double)),
+         *const Y = calloc((size_t)local + 1, sizeof(double));
   blockspan_block const x = blockspan_by_columns(X, local, 1, local, BLOCKSPAN_DOUBLE),
                         y = blockspan_by_columns(Y, local, 1, local, BLOCKSPAN_DOUBLE);
+  blockspan_operator callback = NULL;
+  at = "products";
+  for (int64_t i = 0; i < local; ++i) X[i] = 1;
   OK(blockspan_apply_operator(A, &x, &y));
   for (int64_t i = 0; i < local; ++i) {
     int const end = first + i == 0 || first + i == n - 1;
     expect(Y[i] == end, "rows sum to zero");
   }
+  for (int32_t e = 0; e < r->own_offsets[local]; ++e) r->own_values[e] *= 2;
+  for (int32_t e = 0; e < r->other_offsets[local]; ++e) r->other_values[e] *= 2;
+  OK(blockspan_operator_refresh(A, r->other_values));
+  OK(blockspan_apply_operator(A, &x, &y));
+  expect(local == 0 || Y[0] == 2 * (first == 0), "the values anew");
+  OK(blockspan_operator_callback(context, BLOCKSPAN_DOUBLE, cuts, local, fails_on_the_last, NULL, 0,
+                                 "mine", &callback));
+  expect(blockspan_apply_operator(callback, &x, &y) == BLOCKSPAN_CALLBACK_FAILED, "it failed");
+  expect(strstr(blockspan_last_error(), "'mine'") != NULL, "and it is named");
+  OK(blockspan_operator_destroy(&callback));
+  free(X), free(Y);
+}
+
+/* Solvers and preconditioners, by factors where these were built. */
+static void solve_all(blockspan_context context, blockspan_operator A, const int64_t *cuts) {
+  int64_t const local = cuts[rank + 1] - cuts[rank];
+  blockspan_operator twice = NULL, none = NULL;
+  rows *const t = calloc(1, sizeof(rows));
+  char built[1000] = "";
+  OK(blockspan_configuration(built, sizeof built, NULL));
   solve(A, "jacobi", local);
   solve(A, "multigrid", local);
   solve(A, "chebyshev", local);
-  char built[1000] = "";
-  OK(blockspan_configuration(built, sizeof built, NULL));
-  blockspan_operator twice = NULL;
-  rows *const t = calloc(1, sizeof(rows));
   for (int32_t i = 0; i < local; ++i)
     t->own_columns[i] = i, t->own_values[i] = 2, t->own_offsets[i + 1] = i + 1;
   OK(blockspan_matrix_distributed(context, BLOCKSPAN_DOUBLE, cuts, t->own_offsets, t->own_columns,
@@ -172,28 +177,35 @@ int main(int argc, char **argv) {
     factor(A, twice, local);
     solve(A, "direct", local);
   }
-  OK(blockspan_operator_destroy(&twice));
-
-  /* twice the matrix */
-  for (int32_t e = 0; e < r->own_offsets[local]; ++e) r->own_values[e] *= 2;
-  for (int32_t e = 0; e < r->other_offsets[local]; ++e) r->other_values[e] *= 2;
-  OK(blockspan_operator_refresh(A, r->other_values));
-  OK(blockspan_apply_operator(A, &x, &y));
-  expect(local == 0 || Y[0] == 2 * (first == 0), "the values anew");
-
-  /* all ranks give up where one does */
-  OK(blockspan_operator_callback(context, BLOCKSPAN_DOUBLE, cuts, local, fails_on_the_last, NULL, 0,
-                                 "mine", &callback));
-  expect(blockspan_apply_operator(callback, &x, &y) == BLOCKSPAN_CALLBACK_FAILED, "it failed");
-  expect(strstr(blockspan_last_error(), "'mine'") != NULL, "and it is named");
   if (ranks > 1)
     expect(blockspan_preconditioner(A, "gauss-seidel", NULL, &none) != BLOCKSPAN_OK,
            "of one process");
+  OK(blockspan_operator_destroy(&twice));
+  free(t);
+}
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  int64_t *const cuts = calloc((size_t)ranks + 1, sizeof(int64_t));
+  for (int r = 0; r <= ranks; ++r) cuts[r] = (int64_t)n * r / ranks;
+  rows *const r = calloc(1, sizeof(rows));
+  make_rows(r, cuts[rank], cuts[rank + 1]);
+
+  blockspan_context context = NULL;
+  blockspan_operator A = NULL;
+  MPI_Comm const world = MPI_COMM_WORLD;
+  OK(blockspan_context_create_mpi(NULL, &world, &context));
+  OK(blockspan_matrix_distributed(context, BLOCKSPAN_DOUBLE, cuts, r->own_offsets, r->own_columns,
+                                  r->own_values, r->other_offsets, r->other_columns,
+                                  r->other_values, &A));
+  solve_all(context, A, cuts);
+  multiply(context, A, cuts, r);
 
   OK(blockspan_context_destroy(&context));
-  OK(blockspan_operator_destroy(&callback));
   OK(blockspan_operator_destroy(&A));
-  free(X), free(Y), free(cuts), free(r), free(t);
+  free(cuts), free(r);
   MPI_Allreduce(MPI_IN_PLACE, &faults, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   MPI_Finalize();
   return faults != 0;

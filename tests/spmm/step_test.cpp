@@ -119,6 +119,23 @@ std::vector<std::string> fused_variants() {
   return all;
 }
 
+/// The step in the kernel of the product; false where there is none, and Y is as it was.
+template <class Scalar, class Exec, class Made>
+bool step(Exec const& exec, SpmmPlan<Exec> const& plan, CrsMatrix<Scalar, Exec> const& A,
+          Made const& Z, Made const& R, Made const& Y, Terms const& t,
+          Kokkos::View<real_t<Scalar> const*, typename Exec::memory_space> const& w) {
+  using Real = real_t<Scalar>;
+  bool const taken = blockspan::products::multiply_with_step<Exec, Scalar>(
+      exec, plan.panels(), blockspan::sparse::planned_matrix_ref<Exec>(A),
+      blockspan::blocks::block_ref<Exec>(Z.const_view()),
+      {t.keeps, t.remembers, Real(t.momentum), Real(t.factor), t.weighs ? w.data() : nullptr,
+       blockspan::blocks::block_ref<Exec>(R.const_view()),
+       blockspan::blocks::block_ref<Exec>(Z.const_view())},
+      blockspan::blocks::block_ref<Exec>(Y.view));
+  exec.fence("Blockspan::test");
+  return taken;
+}
+
 TYPED_TEST(Step, IsItsFormulaWithEveryVariantAndWidth) {
   using Exec = typename TypeParam::Exec;
   using Scalar = typename TypeParam::Scalar;
@@ -141,18 +158,7 @@ TYPED_TEST(Step, IsItsFormulaWithEveryVariantAndWidth) {
                        y = before_step<Scalar>(host.rows, width, terms.remembers);
             auto const Z = make_block(exec, layout, z), R = make_block(exec, layout, r),
                        Y = make_block(exec, layout, y);
-            auto const step = [&] {
-              return blockspan::products::multiply_with_step<Exec, Scalar>(
-                  exec, plan.panels(), blockspan::sparse::planned_matrix_ref<Exec>(A),
-                  blockspan::blocks::block_ref<Exec>(Z.const_view()),
-                  {terms.keeps, terms.remembers, Real(terms.momentum), Real(terms.factor),
-                   terms.weighs ? w.data() : nullptr,
-                   blockspan::blocks::block_ref<Exec>(R.const_view()),
-                   blockspan::blocks::block_ref<Exec>(Z.const_view())},
-                  blockspan::blocks::block_ref<Exec>(Y.view));
-            };
-            bool const taken = step();
-            exec.fence("Blockspan::test");
+            bool const taken = step<Scalar>(exec, plan, A, Z, R, Y, terms, w);
             SCOPED_TRACE(host.name + ", " + std::string(variant.id) + ", " + std::to_string(width) +
                          " columns, " + to_string(layout));
             EXPECT_TRUE(Y.surroundings_intact());
@@ -169,8 +175,7 @@ TYPED_TEST(Step, IsItsFormulaWithEveryVariantAndWidth) {
                   << (terms.keeps ? "keeps " : "") << (terms.remembers ? "remembers" : "");
             }
             if (terms.remembers) continue;
-            step();
-            exec.fence("Blockspan::test");
+            step<Scalar>(exec, plan, A, Z, R, Y, terms, w);
             EXPECT_TRUE(same_bits(Y.values(), once));
           }
     }
