@@ -19,9 +19,9 @@ struct SinglePrecisionRows {
   real_t<Scalar> factor;
 };
 
-/// A rounded to single precision, entry by entry as single_precision_matrix rounds a matrix that
-/// one process has. All ranks together; makes its halo exchange anew; on one rank it shares the
-/// pattern. Waits for the instance. Throws Error, on all ranks, for an entry beyond the range of
+/// A rounded to single precision, with the entries of single_precision_matrix on one process. All
+/// ranks together; sets up a halo exchange of its own; on one rank it shares the pattern. Waits for
+/// the instance. O(nonzeros) a rank. Throws Error, on all ranks, for an entry beyond the range of
 /// single precision, and where memory is short.
 template <class Scalar, class Exec>
 SinglePrecisionRows<Scalar, Exec> single_precision_rows(Exec const& exec,

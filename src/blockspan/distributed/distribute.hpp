@@ -80,11 +80,13 @@ std::shared_ptr<DistributedMatrix<Scalar, Exec> const> on_one_rank(
                                                                  A);
 }
 
-/// The rows of a square matrix that one rank has whole, spread over all: as `like` says (a mass
-/// matrix has the rows of its matrix), or cut at chunks of the sums over rows, by entries. A: any
-/// CrsMatrix whose arrays are in host memory or can be mirrored; on other ranks than `root` it is
-/// not looked at. Where there is one rank, and A is where Exec computes, A's arrays are shared. All
-/// ranks together. Throws Error, on all ranks, where the matrix is not square.
+/// Spreads the rows of a square matrix that `root` holds over all ranks: partitioned by `like` (a
+/// mass matrix has the partition of its matrix), or cut at chunks of the sums over rows, by
+/// entries. A: any CrsMatrix whose arrays are in host memory or can be mirrored; not read on ranks
+/// other than `root`. On one rank, where A is in the memory of Exec, its arrays are shared. All
+/// ranks together; waits for the instance. O(nonzeros) on the root; of a matrix on a device it
+/// holds a copy on the host meanwhile. Throws Error, on all ranks, where the matrix is not square,
+/// and as DistributedMatrix does.
 template <class Exec, class Matrix>
 std::shared_ptr<DistributedMatrix<sparse::scalar_t<Matrix>, Exec> const> distribute(
     Exec const& exec, Communicator const& ranks, Matrix const& A,
@@ -135,9 +137,10 @@ std::shared_ptr<DistributedMatrix<sparse::scalar_t<Matrix>, Exec> const> distrib
   return std::make_shared<DistributedMatrix<Scalar, Exec> const>(exec, ranks, partition, local);
 }
 
-/// The matrix of a spec, each rank's rows made in place; those of a spec that makes its rows
-/// together by rank 0. Cut at chunks of the sums over rows, by rows, or as `like` says. All ranks
-/// together. Throws Error, on all ranks, as generate does, and where the matrix is not square.
+/// The matrix of a generator spec. Every rank generates its own rows; where a spec cannot generate
+/// single rows, rank 0 generates all. Cut at chunks of the sums over rows, by rows, or as `like`
+/// says. All ranks together. Throws Error, on all ranks, as generate does, and where the matrix is
+/// not square.
 template <class Scalar, class Exec>
 std::shared_ptr<DistributedMatrix<Scalar, Exec> const> generate_distributed(
     Exec const& exec, Communicator const& ranks, std::string_view text,
@@ -179,8 +182,9 @@ std::shared_ptr<DistributedMatrix<Scalar, Exec> const> generate_distributed(
   return std::make_shared<DistributedMatrix<Scalar, Exec> const>(exec, ranks, partition, rows);
 }
 
-/// The matrix whose rows each rank has already: the next ones in the order of the ranks, with
-/// columns of the whole matrix. All ranks together. Throws Error as DistributedMatrix does.
+/// The matrix of rows that the ranks hold already, consecutive in the order of the ranks, with
+/// global columns. All ranks together; waits for the instance. Throws Error as DistributedMatrix
+/// does.
 template <class Exec, class Scalar>
 std::shared_ptr<DistributedMatrix<Scalar, Exec> const> distribute(Exec const& exec,
                                                                   Communicator const& ranks,
@@ -215,8 +219,9 @@ void for_each_entry(std::int64_t rows, std::int64_t columns, Function const& f) 
 
 }  // namespace distributed
 
-/// This rank's rows of a block that `root` has whole; `whole` is not looked at elsewhere. local:
-/// this rank's rows x k, of any layout, in host memory. All ranks together.
+/// Overwrites `local`, this rank's rows x k of any layout in host memory, by its rows of `whole`:
+/// all rows x k in host memory on `root`, not read on other ranks. All ranks together. Extents are
+/// not checked. One message and one packed copy a rank.
 template <class WholeView, class LocalView>
 void scatter_block(RowSpace const& space, WholeView const& whole, LocalView const& local,
                    int root = 0) {
@@ -237,8 +242,8 @@ void scatter_block(RowSpace const& space, WholeView const& whole, LocalView cons
       n, k, [&](std::int64_t i, std::int64_t j, std::size_t place) { local(i, j) = mine[place]; });
 }
 
-/// The rows of all ranks, in order, into `whole` on `root`: global rows x k in host memory there,
-/// not looked at elsewhere. All ranks together.
+/// The inverse: overwrites `whole` on `root` by the rows of all ranks, in order. Arguments and cost
+/// as above.
 template <class LocalView, class WholeView>
 void gather_block(RowSpace const& space, LocalView const& local, WholeView const& whole,
                   int root = 0) {

@@ -25,13 +25,13 @@
 
 namespace blockspan {
 
-/// A square sparse matrix whose rows are spread over ranks. Rows that read local rows of X only
-/// (one run of them, as long as there is) can be multiplied while the others' halo is on its way:
-/// these read a packed block, which has the rows of X that they need in the order of the whole
-/// matrix, so that every row is summed as on one rank.
+/// A square sparse matrix whose rows are spread over ranks. The longest run of rows that read local
+/// rows of X only is multiplied while the halo is exchanged. The rows before and after it read a
+/// packed block, which holds the rows of X that they need in the order of the whole matrix, so that
+/// every row is summed as on one rank.
 ///
-/// Memory of a rank: its entries, 12 bytes or more each, and O(rows + halo). Nothing of the size of
-/// the whole matrix, but a few scalars a rank.
+/// Memory of a rank: its entries, 12 bytes or more each, and O(rows + halo + ranks). No rank holds
+/// an array of global length.
 template <class Scalar, class Exec>
 class DistributedMatrix {
  public:
@@ -88,7 +88,7 @@ class DistributedMatrix {
     make(exec, ranks, rows, split, &own);
   }
 
-  /// On one rank, which has all rows: shares the arrays of A, whose columns may be in any order.
+  /// On one rank, which owns all rows: shares the arrays of A, whose columns may be in any order.
   /// One pass over A, for the bounds; waits for the instance. Throws Error where A is not square,
   /// or of another order than the partition.
   DistributedMatrix(Exec const& exec, Communicator const& ranks, RowPartition partition, Matrix A)
@@ -198,8 +198,8 @@ class DistributedMatrix {
 
   Real norm_bound() const { return bounds_.norm; }
   Real eigenvalue_lower_bound() const { return bounds_.lowest; }
-  /// What the rows of all ranks show of W A; weights: W of the local rows. All ranks together;
-  /// waits for the instance.
+  /// The RowMeasures of W A over the rows of all ranks; weights: W of the local rows. All ranks
+  /// together; waits for the instance. O(nonzeros).
   operators::RowMeasures<Scalar> measure_rows(Exec const& exec, Real const* weights) const {
     auto const& ranks = space_.communicator();
     auto mine = ranks.run_agreed(
@@ -221,9 +221,9 @@ class DistributedMatrix {
     return operators::real_diagonal(exec, sparse::matrix_ref<Exec>(whole()));
   }
 
-  /// The local rows and columns as a matrix of their own, for preconditioners that couple nothing
-  /// across ranks: jacobi, block_jacobi and others accept it. On one rank it is the matrix itself;
-  /// else a copy, waited for.
+  /// The square matrix of the local rows and columns, for preconditioners without coupling across
+  /// ranks (jacobi, block_jacobi and others). On one rank the matrix itself, sharing its arrays;
+  /// else a copy, and it waits for the instance.
   Matrix diagonal_block(Exec const& exec) const;
 
   /// The local rows in host memory, as they were given. Waits for the instance.

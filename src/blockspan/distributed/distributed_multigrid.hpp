@@ -16,8 +16,8 @@ class ManyRanks;
 }
 
 struct DistributedMultigridOptions {
-  /// A level with fewer rows a rank is gathered: every rank has it and all levels below whole, and
-  /// computes the same with them.
+  /// A level with fewer rows a rank is gathered: every rank holds all rows of it and of all coarser
+  /// levels, and computes the same with them.
   std::int64_t rows_gathered = 10000;
 };
 
@@ -25,17 +25,17 @@ struct DistributedMultigridOptions {
 /// preconditioner for the same solvers on the local rows of blocks. Aggregates stay within ranks,
 /// so prolongators couple nothing across them and a level exchanges only what its products need.
 /// Rows at the cuts are smoothed by the rank's own entries, and corrected such that near-null
-/// vectors stay exact. Coarse matrices have all entries, those across ranks too: for these the
-/// rows of a prolongator that neighbours need are exchanged once. Hermitian positive definite and
-/// linear; the same bits from run to run, other ones for another number of ranks. On one rank it is
+/// vectors stay exact. Coarse matrices have all entries, those across ranks too: for these the rows
+/// of a prolongator that neighbours need are exchanged once. Hermitian positive definite and
+/// linear. Equal runs give the same bits; the bits depend on the number of ranks. On one rank it is
 /// Multigrid itself.
 ///
 /// Scalar: double or Kokkos::complex<double>; setup is in that precision, cycles in single or in
 /// it, as on one rank.
 ///
-/// Setup: on each rank as in Multigrid, with two exchanges a level; what crosses cuts is multiplied
-/// on the host. Memory: as there and a copy of A, of the local rows, and on every rank all of the
-/// gathered levels; kept for refresh.
+/// Setup: on each rank as in Multigrid, with two exchanges a level; entries that couple ranks are
+/// multiplied on the host. Memory: as there and a copy of A, of the local rows, and on every rank
+/// all rows of the gathered levels; kept for refresh.
 ///
 /// Sources: as Multigrid; Tuminaro and Tong 2000, doi:10.1109/SC.2000.10008 (aggregates within
 /// ranks).

@@ -24,8 +24,8 @@
 
 namespace blockspan {
 
-/// A DistributedMatrix as an operator on local rows of blocks; solvers use it as any other. One
-/// product at a time (see distributed::PackedExchange).
+/// A DistributedMatrix as an operator on the local rows of blocks. One product at a time (see
+/// distributed::PackedExchange).
 template <class Scalar, class Exec>
 class DistributedOperator final : public LinearOperator<Scalar, Exec>,
                                   public EntryAccess<Scalar, Exec> {
@@ -33,9 +33,9 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec>,
   using Matrix = DistributedMatrix<Scalar, Exec>;
   using Real = real_t<Scalar>;
 
-  /// A plan for each part; sums are made as `space` says, one of the matrix. All ranks together;
-  /// waits for the instance. Throws Error, on all ranks, if an option is bad, or where memory is
-  /// short.
+  /// Makes a plan for each part. space: of the matrix, how sums over rows are made. All ranks
+  /// together; waits for the instance. Throws Error, on all ranks, if an option is out of range, or
+  /// where memory is short.
   DistributedOperator(Exec const& exec, std::shared_ptr<Matrix const> matrix,
                       SpmmPlanOptions const& options)
       : DistributedOperator(exec, matrix, options, matrix->row_space()) {}
@@ -59,7 +59,8 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec>,
     multiply(exec, Op::none, Scalar(1), X, Scalar(0), Y);
   }
 
-  /// On devices, as a MatrixOperator; not by units, since these sums are one node a rank.
+  /// On devices, as a MatrixOperator; not with sums by units, since these are one partial sum a
+  /// rank.
   bool apply_dots(Exec const& exec, ConstBlock<Scalar, Exec> const& X, Block<Scalar, Exec> const& Y,
                   OperatorValues<Real const, Exec> const& weights,
                   OperatorValues<Scalar, Exec> const& x_dot_y,
@@ -339,8 +340,8 @@ struct DistributedOptions {
 };
 
 /// The operator of a matrix. All ranks together; waits for the instance. Throws Error, on all
-/// ranks, if an option is bad, where memory is short, and for same_bits where rows are cut
-/// elsewhere.
+/// ranks, if an option is out of range, where memory is short, and for same_bits where rows are not
+/// cut at chunks.
 template <class Scalar, class Exec>
 DistributedOperator<Scalar, Exec> distributed_operator(
     Exec const& exec, std::shared_ptr<DistributedMatrix<Scalar, Exec> const> matrix,

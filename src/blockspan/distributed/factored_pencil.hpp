@@ -23,8 +23,8 @@ namespace blockspan {
 
 namespace distributed {
 
-/// Factors that rank 0 has alone, on its host or its device: blocks are gathered on the host there,
-/// solved and dealt out again. What it finds, and what it throws, is the same on all ranks.
+/// Factors on rank 0 only, on its host or its device: blocks are gathered on its host, solved and
+/// scattered again. Results and Errors are the same on all ranks.
 template <class Scalar, class Exec>
 class FactorsOnRankZero final : public operators::PencilFactors {
  public:
@@ -38,7 +38,7 @@ class FactorsOnRankZero final : public operators::PencilFactors {
     note_ = ranks().words_of_first(whole_.notes.empty() ? "" : whole_.notes.front());
   }
 
-  /// Why the factors are not on the device; empty: they are where they were wanted.
+  /// Why the factors are not on the device; empty: they are where the options asked for them.
   std::string const& note() const { return note_; }
 
   std::int64_t rows() const override { return space_.cuts().back(); }
@@ -140,10 +140,10 @@ class FactorsOnRankZero final : public operators::PencilFactors {
   std::string library_, note_;
 };
 
-/// As DirectSolver, of matrices whose rows are spread over ranks: factors that rank 0 has alone.
+/// DirectSolver for matrices whose rows are spread over ranks, with the factors on rank 0 only.
 /// Rank 0 needs memory for both matrices, the factors and a block of all rows. A product gathers X
-/// there, waits for the instance, and has the bits of one rank. All ranks together, also where it
-/// is made and refreshed; what rank 0 throws is an Error on all of them.
+/// there, waits for the instance, and has the bits of one rank. All ranks call all functions
+/// together, the constructor too; an exception on rank 0 is an Error on all.
 template <class Scalar, class Exec>
 class DirectOnRankZero final : public LinearOperator<Scalar, Exec> {
  public:
@@ -206,14 +206,14 @@ class DirectOnRankZero final : public LinearOperator<Scalar, Exec> {
 
 }  // namespace distributed
 
-/// The same of matrices whose rows are spread over ranks, M's as K's: K and M are gathered to rank
-/// 0, which factors and solves alone while the others wait, on its host or its device; products,
-/// blocks and all sums over rows stay spread. Rank 0 needs memory for both matrices, the factors,
-/// and a block of all rows. All ranks together; what rank 0 throws is an Error on all of them. One
-/// rank: as of the matrix itself.
+/// factored_pencil for matrices whose rows are spread over ranks; M has the partition of K. K and M
+/// are gathered to rank 0, which factors and solves on its host or its device while the other ranks
+/// wait; products, blocks and sums over rows stay distributed. Rank 0 needs memory for both
+/// matrices, the factors, and a block of all rows. All ranks together; an exception on rank 0 is an
+/// Error on all. On one rank: as for the matrix itself.
 ///
-/// On hosts products sum whole rows: where rows are cut at chunks (see RowSpace), the bits of what
-/// exact methods find do not depend on the number of ranks.
+/// On hosts products sum whole rows: where rows are cut at chunks (see RowSpace), the results of
+/// exact methods have the same bits for any number of ranks.
 template <class Scalar, class Exec>
 FactoredPencil<Scalar, Exec> factored_pencil(
     Exec const& exec, DistributedMatrix<Scalar, Exec> const& K,

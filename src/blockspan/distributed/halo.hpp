@@ -9,14 +9,14 @@
 
 namespace blockspan {
 
-/// What one neighbour has of a packed list of rows: places [first, first + count).
+/// The rows of one neighbour in a packed list of rows: indices [first, first + count).
 struct HaloPart {
   int rank;
   std::int64_t first, count;
 };
 
-/// Which rows of X a rank sends to whom, and which come from where, so that it can multiply with
-/// its rows of a matrix. Made once; empty parts are left out, on both sides.
+/// The rows of X that a rank sends and receives, and the ranks it exchanges them with, for products
+/// with its rows of a matrix. Set up once; ranks that exchange no rows are not listed.
 struct HaloExchange {
   std::vector<std::int64_t> rows;  ///< global, ascending: those of other ranks
   std::vector<HaloPart> receives;  ///< of `rows`, by rank
@@ -24,23 +24,23 @@ struct HaloExchange {
   std::vector<HaloPart> sends;     ///< of `sent`, by rank
 };
 
-/// The parts of `rows` (global, ascending) by the rank that has them. No communication.
+/// The parts of `rows` (global, ascending) by the rank that owns them. No communication. O(rows).
 std::vector<HaloPart> parts_by_owner(RowPartition const& partition,
                                      std::span<std::int64_t const> rows);
 
-/// The exchange for `rows`, global, ascending and none of this rank's own. All ranks together: one
-/// number for every pair of ranks, and one message for every pair of neighbours. Memory:
-/// O(ranks + rows + those sent).
+/// The exchange for `rows`, which are global, ascending and owned by other ranks. All ranks
+/// together: one count for every pair of ranks, and one message for every pair of neighbours.
+/// Memory: O(ranks + rows + rows sent).
 HaloExchange make_halo_exchange(Communicator const& ranks, RowPartition const& partition,
                                 std::vector<std::int64_t> rows);
 
-/// Rows of a rank cut by what they read: rows [head, tail) are the longest run that reads local
-/// rows of X only; those before and after it read `packed`.
+/// The rows of a rank by the rows of X that they read: [head, tail) is the longest run of rows that
+/// read local rows of X only; the rows before and after it read a packed block of X.
 struct SplitRows {
   std::int64_t head = 0, tail = 0;
   std::vector<std::int64_t> packed;  ///< global rows, ascending
   std::int64_t lower = 0, own = 0;   ///< of `packed`: rows of lower ranks, then this rank's
-  std::vector<int> columns;          ///< of every entry: local, or a place in `packed`
+  std::vector<int> columns;          ///< of every entry: local, or an index into `packed`
 };
 
 /// Splits rows [partition.first(rank), partition.last(rank)), whose offsets and global columns are

@@ -26,11 +26,11 @@
 #include <blockspan/operators/jacobi.hpp>
 #include <blockspan/support/error.hpp>
 
-// Preconditioners by the words of a user, for the programs, C and Python: the one place that knows
-// what each word makes. Compiled where it is used, with the components that are linked there.
+// Preconditioners by name (PreconditionerWords), for the programs, C and Python. A template that is
+// compiled where it is used, with the components that are linked there.
 namespace blockspan {
 
-/// What preconditioners are made of. On one rank on_one_rank() makes A of a CrsMatrix.
+/// Arguments of make_preconditioner. On one rank, on_one_rank() makes A of a CrsMatrix.
 template <class Scalar, class Exec>
 struct PreconditionerInput {
   Exec exec = {};
@@ -40,13 +40,13 @@ struct PreconditionerInput {
   /// refuse_diagonal). eigenpairs: preconditioners are positive definite whatever A is.
   SolveKind kind = SolveKind::system;
   bool refuse_diagonal = true;
-  DistributedMatrix<Scalar, Exec> const* mass = nullptr;  ///< of a pencil: direct shifts by it
+  DistributedMatrix<Scalar, Exec> const* mass = nullptr;  ///< of a pencil: `direct` shifts by it
   int columns = 8;                                        ///< of the blocks expected
   std::string where = "preconditioner";                   ///< what an Error begins with
   int first_row = 1;  ///< the number of the first row in an Error
 };
 
-/// A preconditioner, and what a user should know of it.
+/// A preconditioner, with notes for the user.
 template <class Scalar, class Exec>
 struct Preconditioner {
   using Matrix = std::shared_ptr<DistributedMatrix<Scalar, Exec> const>;
@@ -57,9 +57,9 @@ struct Preconditioner {
   std::string fault = {};   ///< without op: why A does not suit the method
   bool automatic = false;   ///< another may follow: change_over_of
   bool polynomial = false;  ///< what it begins with then: chebyshev by default, or Jacobi
-  /// What helps where a solver finds it not positive definite; empty, or false: nothing.
+  /// Repairs one that a solver found not to be positive definite; empty, or returns false: cannot.
   std::function<bool(Preconditioner&)> mend = {};
-  /// Takes other values of the same pattern; empty: to be made anew. Throws as the setup does.
+  /// Sets it up for other values of the same pattern; empty: make a new one. Throws as the setup.
   std::function<void(Preconditioner&, Matrix const&)> refresh = {};
 };
 
@@ -80,7 +80,7 @@ struct LinkedComponents {
 
 namespace distributed {
 
-/// A function a word.
+/// One function for each PreconditionerKind.
 template <class Linked, class Scalar, class Exec>
 class PreconditionerMaker {
  public:
@@ -182,8 +182,8 @@ class PreconditionerMaker {
     fail(in_.where, "multigrid on several ranks is in double precision only");
   }
 
-  /// What `automatic` begins with: Jacobi for what has few rows or a polynomial does not suit, else
-  /// the polynomial.
+  /// The first preconditioner of `automatic`: Jacobi for few rows and where the polynomial does not
+  /// apply, else the polynomial.
   Made first_of_automatic() const {
     bool may_change = true;
     if (in_.A->partition().global_rows() >= automatic_least_rows) {
@@ -196,8 +196,8 @@ class PreconditionerMaker {
     return made;
   }
 
-  /// Factors, where they are linked and have less work than the plain method's iterations that are
-  /// left (infinite: whatever they cost); no op, and the reason among the notes, else.
+  /// Factors, if they are linked and cost less than `left` iterations of the current method
+  /// (infinite: at any cost); else no op, with the reason among the notes.
   Made late_factors([[maybe_unused]] double left) const {
     if constexpr (Linked::direct) {
       try {
@@ -211,8 +211,8 @@ class PreconditionerMaker {
     return {};
   }
 
-  /// Levels, whatever their probe says of them; no op, and the reason among the notes, where they
-  /// do not suit.
+  /// Multigrid, whatever its probe finds; no op, with the reason among the notes, where it does not
+  /// apply.
   Made late_levels(Options const& options) const {
     try {
       auto made = multigrid(options);
@@ -327,12 +327,12 @@ class PreconditionerMaker {
 
 }  // namespace distributed
 
-/// Makes what `words` ask for. levels: of multigrid, on ranks with the blocks of the local rows;
-/// its degree and columns are those of words and input. No op for `none`, and where A does not suit
-/// (fault): chebyshev of an indefinite A, a hierarchy whose report is not usable. All ranks
-/// together; waits for the instance. Throws Error, on all ranks, where A is not as definite as
-/// in.kind says, for a component that is not linked and what several ranks do not have
-/// (gauss-seidel; multigrid in single precision), and what the setups throw.
+/// Makes the preconditioner of `words`. levels: options of multigrid, on ranks with blocks of the
+/// local rows; its degree and columns are those of words and input. No op for `none`, and, with
+/// `fault`, where the method does not apply to A: chebyshev of an indefinite A, a hierarchy whose
+/// report is not usable. All ranks together; waits for the instance. Throws Error, on all ranks,
+/// where A is not as definite as in.kind says, for a component that is not linked, for methods that
+/// several ranks do not have (gauss-seidel; multigrid in single precision), and as the setups do.
 template <class Linked = LinkedComponents, class Scalar, class Exec>
 Preconditioner<Scalar, Exec> make_preconditioner(PreconditionerInput<Scalar, Exec> const& in,
                                                  PreconditionerWords const& words,
@@ -360,9 +360,9 @@ Preconditioner<Scalar, Exec> make_preconditioner(PreconditionerInput<Scalar, Exe
   return {};
 }
 
-/// What watches a solve with M, which `automatic` made of `in`, for the moment to change over; of
-/// another M nothing. tolerance: that of the solve. On ranks all of them ask it together: rank 0
-/// looks at the graph of all rows.
+/// The ChangeOver of a solve with M, made from `in`, with that tolerance; one that never is due
+/// unless M is the one of `automatic`. On ranks all of them ask it together: rank 0 reads the graph
+/// of all rows.
 template <class Linked = LinkedComponents, class Scalar, class Exec>
 ChangeOver change_over_of(PreconditionerInput<Scalar, Exec> const& in,
                           Preconditioner<Scalar, Exec> const& M, double tolerance) {
@@ -379,8 +379,8 @@ ChangeOver change_over_of(PreconditionerInput<Scalar, Exec> const& in,
           std::move(shape)};
 }
 
-/// Replaces M, made of `in`, or leaves it, as `course` decides after so many iterations; M's notes
-/// say which. levels(): the options of multigrid. All ranks together; waits for the instance.
+/// Replaces M, made from `in`, or keeps it, as `course` decides after so many iterations; the notes
+/// of M say which. levels(): the options of multigrid. All ranks together; waits for the instance.
 template <class Linked = LinkedComponents, class Scalar, class Exec, class Levels>
 void change_over(PreconditionerInput<Scalar, Exec> const& in, ChangeOver& course, int iterations,
                  Preconditioner<Scalar, Exec>& M, Levels const& levels) {

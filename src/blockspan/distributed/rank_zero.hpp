@@ -18,11 +18,11 @@
 #include <blockspan/support/error.hpp>
 #include <blockspan/support/memory.hpp>
 
-// What rank 0 does alone with the rows of all ranks. All ranks call these together.
+// Work of rank 0 with the rows of all ranks. All ranks call these functions together.
 
 namespace blockspan::distributed {
 
-/// f() on rank 0; what it throws is an Error on all ranks.
+/// Calls f() on rank 0; an exception there is an Error on all ranks.
 template <class Function>
 void on_rank_zero(Communicator const& ranks, Function const& f) {
   ranks.run_agreed([&] {
@@ -45,7 +45,8 @@ auto block_on_rank_zero(RowSpace const& space, LocalView const& local) {
   return whole;
 }
 
-/// local := the rows of this rank of what f(whole) makes, on rank 0, of the block of all rows.
+/// Gathers the block of all rows on rank 0, calls f(whole) there, which changes it in place, and
+/// overwrites `local` by this rank's rows of the result.
 template <class LocalView, class Function>
 void change_on_rank_zero(RowSpace const& space, LocalView const& local, Function const& f) {
   auto const whole = block_on_rank_zero(space, local);
@@ -71,7 +72,8 @@ struct WholeRows {
   }
 };
 
-/// The rows of all ranks; without rows elsewhere. Waits for the instance.
+/// The rows of all ranks on rank 0; empty on the others. Waits for the instance. Throws Error, on
+/// all ranks, for more than 2^31 rows or entries.
 template <class Scalar, class Exec>
 WholeRows<Scalar> rows_on_rank_zero(Exec const& exec, DistributedMatrix<Scalar, Exec> const& A) {
   Communicator const& ranks = A.row_space().communicator();
@@ -88,8 +90,8 @@ WholeRows<Scalar> rows_on_rank_zero(Exec const& exec, DistributedMatrix<Scalar, 
   return gather_rows(ranks, mine, 0);
 }
 
-/// The shape of the graph of all rows, which rank 0 looks at; the same on all ranks, together. Not
-/// of more than 2^31 rows or entries, which one rank need not have room for.
+/// The shape of the graph of all rows, computed by rank 0, the same on all ranks. For more than
+/// 2^31 rows or entries, for which rank 0 may lack memory, that of GraphShape{}.
 template <class Scalar, class Exec>
 GraphShape shape_on_rank_zero(Exec const& exec, DistributedMatrix<Scalar, Exec> const& A) {
   Communicator const& ranks = A.row_space().communicator();

@@ -12,15 +12,16 @@ namespace blockspan {
 /// The square matrix of a Matrix Market file that all ranks can open, its rows as `like` says, or
 /// cut at chunks of the sums over rows, by entries. The same entries as read_matrix_market gives.
 ///
-/// A rank reads its share of a plain file's lines, and sums up the bytes of one other share, so
-/// that two ranks see each; of a gzip file rank 0 inflates and hands lines on. No rank holds an
-/// array of global length: twice its share of the lines as entries of 24 bytes or so, then its
-/// rows. Array files, which are dense, are read by rank 0. One thread a rank parses.
+/// Of a plain file every rank parses its share of the lines, and sums up the bytes of another
+/// rank's, so that two ranks see each; a gzip file is inflated by rank 0, which sends the lines on.
+/// No rank holds an array of global length: memory for twice its share of the entries, about 24
+/// bytes each, then for its rows. Array files, which are dense, are read by rank 0. One thread of a
+/// rank parses.
 ///
 /// All ranks together; waits for the instance. Throws Error, on all ranks: with the file's first
-/// fault as read_matrix_market words it (rank 0 looks for its line, through the whole file), where
-/// the matrix is not square, where a rank cannot open the file or sees another one by its name, and
-/// as DistributedMatrix does.
+/// fault and the message of read_matrix_market (rank 0 finds its line by reading the whole file),
+/// where the matrix is not square, where a rank cannot open the file or finds another file under
+/// its name, and as DistributedMatrix does.
 template <class Scalar, class Exec>
 std::shared_ptr<DistributedMatrix<Scalar, Exec> const> read_distributed(
     Exec const& exec, Communicator const& ranks, std::string const& path,

@@ -17,8 +17,7 @@
 
 namespace blockspan {
 
-/// Where the entries of this rank's rows are: offsets, one more than rows, from 0, and global
-/// columns.
+/// The pattern of this rank's rows: offsets, one more than rows, from 0, and global columns.
 struct RowPattern {
   std::span<std::int64_t const> offsets, columns;
 
@@ -33,14 +32,14 @@ struct RowPattern {
   }
 };
 
-/// A new order of the rows of a square matrix, and of every block, that the ranks have together:
-/// from the caller's order, cut as `from` says, to one cut as `to` says. Nothing of global length
-/// on any rank: this rank knows the new indices of its rows of `from` and the caller's indices of
+/// A permutation of the rows of a square matrix, and of every block, spread over ranks: from the
+/// caller's order, partitioned by `from`, to another one, partitioned by `to`. No rank holds an
+/// array of global length: it has the new indices of its rows of `from` and the caller's indices of
 /// its rows of `to`. All functions that are not queries are called by all ranks together.
 class RowOrder {
  public:
   /// places: the new indices of this rank's rows of `from`. Throws Error, on all ranks, where those
-  /// of all ranks are no permutation.
+  /// of all ranks are not a permutation.
   RowOrder(Communicator ranks, RowPartition from, RowPartition to,
            std::vector<std::int64_t> places);
 
@@ -49,19 +48,20 @@ class RowOrder {
   std::vector<std::int64_t> const& places() const { return places_; }
   std::vector<std::int64_t> const& originals() const { return originals_; }
 
-  /// `width` values for each row of `from`, row by row; those of this rank's rows of `to`.
+  /// values: `width` for each of this rank's rows of `from`, row by row. Returns those of its rows
+  /// of `to`. One message for every pair of neighbours.
   template <class T>
   std::vector<T> forward(std::vector<T> const& values, std::int64_t width) const {
     return move(values, width, leaving_, arriving_, sends_, receives_);
   }
-  /// The other way.
+  /// The inverse: from rows of `to` to rows of `from`.
   template <class T>
   std::vector<T> backward(std::vector<T> const& values, std::int64_t width) const {
     return move(values, width, arriving_, leaving_, receives_, sends_);
   }
 
-  /// Rows of `from` as those of `to`: rows and columns by their new indices, ascending. O(entries
-  /// log longest row).
+  /// given: this rank's rows of `from`. Returns its rows of `to`, with new column indices,
+  /// ascending in each row. O(entries log(longest row)).
   template <class Scalar>
   LocalRows<Scalar> rows(LocalRows<Scalar> const& given) const;
 
@@ -153,21 +153,22 @@ std::shared_ptr<DistributedMatrix<Scalar, Exec> const> reorder(
       exec, A.row_space().communicator(), order.to(), order.rows(A.global_rows(exec)));
 }
 
-/// The order in which every rank has the rows of its part, those that read rows of their own part
-/// only before the others, each in the caller's order. part: for each of this rank's rows a number
-/// in [0, ranks). All ranks together. Throws Error, on all ranks, for another number.
+/// The order that gives every rank the rows of its part: first the rows that read rows of their own
+/// part only, then the others, both in the caller's order. part: for each of this rank's rows the
+/// rank, in [0, ranks). All ranks together. Throws Error, on all ranks, for other values.
 RowOrder order_by_parts(Communicator const& ranks, RowPartition const& from,
                         RowPattern const& pattern, std::vector<int> const& part);
 
 /// The reverse order of Cuthill and McKee (1969, doi:10.1145/800195.805928), of the graph of A +
 /// A^T, cut at multiples of `chunk` rows times a power of two into parts of about equal weight
-/// (cut_for_sums). Made by rank 0, which has the pattern meanwhile. All ranks together. Throws
-/// Error, on all ranks, for more than 2^31 rows.
+/// (cut_for_sums). Computed by rank 0, which holds the whole pattern meanwhile. All ranks together.
+/// Throws Error, on all ranks, for more than 2^31 rows.
 RowOrder order_by_cuthill_mckee(Communicator const& ranks, RowPartition const& from,
                                 RowPattern const& pattern, std::int64_t chunk);
 
-/// Equal bricks of a grid, x fastest, with `unknowns` rows a point, for rows [first, last): the
-/// part of each. The factors of `parts` are those with the smallest surface. O(rows).
+/// The parts of rows [first, last) of a grid, x fastest, with `unknowns` rows a point, cut into
+/// `parts` bricks of about equal size. `parts` is factored such that the bricks have the smallest
+/// surface. O(last - first).
 std::vector<int> brick_parts(std::span<std::int64_t const, 3> grid, int unknowns,
                              std::int64_t first, std::int64_t last, int parts);
 

@@ -6,8 +6,8 @@
 
 namespace blockspan {
 
-/// Which rows of a matrix, and of every block, each rank has: consecutive ones, in the order of the
-/// ranks. A rank may have none.
+/// The rows of a matrix, and of every block, that each rank owns: consecutive ones, in the order of
+/// the ranks. A rank may own none.
 class RowPartition {
  public:
   RowPartition() = default;
@@ -20,7 +20,7 @@ class RowPartition {
   std::int64_t first(int rank) const { return cuts_[static_cast<std::size_t>(rank)]; }
   std::int64_t last(int rank) const { return cuts_[static_cast<std::size_t>(rank) + 1]; }
   std::int64_t rows(int rank) const { return last(rank) - first(rank); }
-  /// The rank that has a row. O(log ranks).
+  /// The rank that owns a row. O(log ranks).
   int owner(std::int64_t row) const;
 
   std::vector<std::int64_t> const& cuts() const { return cuts_; }
@@ -32,8 +32,9 @@ class RowPartition {
 };
 
 /// Cuts rows into ranges of about equal weight, at multiples of `unit` rows. weights: one for every
-/// `unit` rows (of the last ones perhaps fewer), not negative; where all are zero, rows count. A
-/// cut is at the border nearest to its share. O(weights).
+/// `unit` rows (the last one perhaps of fewer), not negative; where all are zero, ranges have about
+/// equal numbers of rows. A cut is at the multiple of `unit` nearest to its share of the weight.
+/// O(weights).
 RowPartition cut_by_weight(std::span<std::int64_t const> weights, std::int64_t rows,
                            std::int64_t unit, int ranks);
 

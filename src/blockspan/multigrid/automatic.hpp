@@ -55,12 +55,12 @@ int multigrid_work(SolveKind kind, int columns, int groups = 1);
 
 /// Properties of a matrix' graph that predict which method suits, before any is tried.
 struct GraphShape {
-  /// The levels of a breadth-first search are as narrow as in a planar graph: the number of simple
-  /// iterations grows with their number, and factors stay small.
+  /// The levels of a breadth-first search are as narrow as in a planar graph: the iterations with a
+  /// polynomial or Jacobi grow with the number of levels, and factors stay small.
   bool narrow = false;
   /// The off-diagonal entries with the sign of the diagonal sum up to more than a twelfth of the
-  /// others: plates, anisotropy oblique to the grid, where strength of connection misleads
-  /// coarsening.
+  /// others, as in matrices of plates, or of anisotropy that is not aligned with the grid. Strength
+  /// of connection then misleads coarsening.
   bool mixed_signs = false;
   /// Fewer than three quarters of the rows have as many entries as the row before, all of similar
   /// size: not a grid with smooth coefficients, where a hierarchy needs a third of the usual work.
@@ -150,21 +150,23 @@ class SolvePace {
   std::vector<std::pair<int, double>> seen_;  ///< systems: the least error so far
 };
 
-/// Whether a hierarchy that its probe calls weak still pays when the simple method has `left`
-/// iterations to go. Both estimates are optimistic: eight steps predict between a fifth and all of
-/// the iterations of a weak hierarchy, and a rate does not show a plateau that may follow.
+/// Whether a hierarchy that its probe calls weak still pays where the polynomial needs `left` more
+/// iterations. Both estimates are optimistic: eight steps predict between a fifth and all of the
+/// iterations of a weak hierarchy, and a convergence rate does not show a plateau that may follow.
 bool weak_multigrid_pays(MultigridReport const& report, double left);
 
-/// Memory limit in bytes for factors that cost less than `left` iterations of the simple method; 0:
+/// Memory limit in bytes for factors that cost less than `left` iterations with the polynomial; 0:
 /// no limit. nonzeros: of the matrix of `rows` rows; columns: those iterated together.
 std::int64_t factors_worth(std::int64_t rows, std::int64_t nonzeros, int columns, double left);
 
 /// What `automatic` does during one solve. The solver's monitor passes it the errors and stops the
 /// solve when a switch is due, and the solve continues with what take() made:
 ///
-///   factors of plates and the like; multigrid whose probe is good, else factors, else multigrid
-///   that still costs less than the iterations left; if that was not enough, factors at any cost,
-///   or the dense inverse of few rows.
+///   1. where factors_first(): factors, if they cost less than the iterations left
+///   2. multigrid, if its probe is good
+///   3. else factors, if they do and were not tried
+///   4. else multigrid, if it still costs less than the iterations left
+///   5. later, where none of these sufficed: factors at any cost, or the dense inverse of few rows
 class ChangeOver {
  public:
   /// For a preconditioner that stays.
@@ -224,7 +226,8 @@ class ChangeOver {
 
   bool is_time_for_levels(int iteration, int together, int groups_after);
 
-  /// Eigenpairs of a large planar problem or of a plate, which the simple method does not find.
+  /// Eigenpairs of a large planar problem or of a plate: a polynomial or Jacobi does not find them
+  /// in a reasonable number of iterations.
   bool of_the_plane() const;
   /// Whether factors are likely to cost less than a hierarchy.
   bool factors_first() const {
@@ -251,7 +254,7 @@ class ChangeOver {
   }
 
   SolveKind kind_ = SolveKind::system;
-  double weight_ = 1;  ///< cost of an iteration of the simple method, in those of the polynomial
+  double weight_ = 1;  ///< cost of an iteration of the first method, in those of the polynomial
   std::int64_t rows_ = 0;
   int columns_ = 1;
   double tolerance_ = 0;

@@ -22,10 +22,10 @@ namespace blockspan {
 /// not less than nine tenths of what the best b reaches. 1 if there is none: scalar problems,
 /// unknowns numbered field by field.
 ///
-/// A: n x n; columns may be in any order and repeat. Looks at no more than 32 segments of 840 rows,
-/// evenly spread, on the host: O(entries of these rows), memory for n values meanwhile; waits for
-/// the instance. Source of the measure: the fill ratio of Vuduc 2003 (Automatic Performance Tuning
-/// of Sparse Matrix Kernels), there for register blocks.
+/// A: n x n; columns may be in any order and repeat. Reads at most 8 segments of 840 rows, evenly
+/// spread, on the host: time and memory O(entries of these rows); waits for the instance. Source of
+/// the measure: the fill ratio of Vuduc 2003 (Automatic Performance Tuning of Sparse Matrix
+/// Kernels), there for register blocks.
 template <class Exec, class Matrix>
 int find_block_size(Exec const& exec, Matrix const& A) {
   return operators::find_block_size(exec, sparse::matrix_ref<Exec>(A));

@@ -28,10 +28,11 @@ namespace blockspan {
 /// middle c = (a + b) / 2, half the length h = (b - a) / 2 and Chebyshev's polynomial T_m, and
 /// |1 - t q(t)| is as small as for any polynomial. Degree 1 is Jacobi times 2 / (a + b).
 ///
-/// Hermitian, and positive definite as long as no eigenvalue of W A reaches a + b; eigenvalues
-/// between 0 and a are what an iteration is left with. (Negative ones keep it positive definite but
-/// are amplified by the order of |t|^(m-1): not a preconditioner to use for an indefinite A, which
-/// chebyshev_setup refuses as far as it can see.)
+/// Hermitian, and positive definite as long as no eigenvalue of W A reaches a + b. Components of
+/// eigenvalues between 0 and a are damped less, and left to the outer iteration. (Negative
+/// eigenvalues t keep it positive definite, but it amplifies their components by the order of
+/// |t|^(m-1): do not use it for an indefinite A. chebyshev_setup refuses one where a diagonal entry
+/// or a Ritz value is negative.)
 ///
 /// A product is a pass over X and m - 1 products of A with the whole block; no reductions. A takes
 /// the step in the kernel of its product where it has one (LinearOperator::apply_step), which reads
@@ -231,8 +232,9 @@ ChebyshevSetup<Scalar, Exec> chebyshev_setup(Exec const& exec, Arena<Exec>& aren
 }  // namespace operators
 
 /// Finds the interval of an operator A of which W, an approximation of the inverse of its diagonal,
-/// is known (n positive values; ones: no scaling). Costs 12 products with one column; waits for the
-/// instance. Numerical trouble is in `fault`, not thrown.
+/// is known (n positive values; ones: no scaling). Costs 12 products with one column and memory for
+/// five columns, freed on return; waits for the instance. Numerical trouble is in `fault`, not
+/// thrown. Throws Error if there are not n factors, or where memory is short.
 template <class Scalar, class Exec>
 ChebyshevSetup<Scalar, Exec> chebyshev_setup(
     Exec const& exec, LinearOperator<Scalar, Exec> const& A,
@@ -243,7 +245,8 @@ ChebyshevSetup<Scalar, Exec> chebyshev_setup(
 }
 
 /// The same for A = the operator of `matrix`, whose diagonal (magnitudes, as in jacobi) and row
-/// sums are used. Throws Error if the matrix is not square or of another order than A.
+/// sums are used: O(nonzeros) more. Throws Error also if the matrix is not square or of another
+/// order than A.
 template <class Scalar, class Exec, class Matrix>
 requires requires(Matrix const& matrix) { matrix.graph; }
 ChebyshevSetup<Scalar, Exec> chebyshev_setup(Exec const& exec,

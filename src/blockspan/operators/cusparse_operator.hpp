@@ -29,7 +29,7 @@ std::unique_ptr<LinearOperator<Scalar, Exec>> make_cusparse_operator(
 }  // namespace operators
 
 /// The product of a sparse matrix of any shape, with int offsets, by cuSPARSE on the instance's
-/// stream; A is shared, not copied. Throws Error with cuSPARSE's own words if a call fails, where
+/// stream; A is shared, not copied. Throws Error with cuSPARSE's message if a call fails, where
 /// memory for a buffer is short, and on every backend but CUDA. Link Blockspan::cusparse.
 template <class Scalar, class Exec>
 std::unique_ptr<PeerProduct<Scalar, Exec>> cusparse_product(
@@ -46,7 +46,7 @@ std::unique_ptr<PeerProduct<Scalar, Exec>> cusparse_product(
 /// once per width) on the instance's stream: a peer, for comparing answers and times. A: n x n with
 /// int offsets; shared, not copied. Its norm_bound is the same as MatrixOperator's. The first
 /// product of a width allocates a buffer and waits. Not for two threads at once. Throws Error with
-/// cuSPARSE's own words if a call fails, if A is not square, where memory for the buffer is short,
+/// cuSPARSE's message if a call fails, if A is not square, where memory for the buffer is short,
 /// and on every backend but CUDA. Link Blockspan::cusparse.
 template <class Scalar, class Exec>
 std::unique_ptr<LinearOperator<Scalar, Exec>> cusparse_operator(

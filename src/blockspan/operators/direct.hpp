@@ -55,9 +55,9 @@ HostHermitian host_hermitian(Exec const& exec, Matrix const& A) {
   return result;
 }
 
-/// The factors of K - shift M by cuDSS on the device of the instance; null where cuDSS is not to be
-/// had, refuses the matrix or lacks memory, and why. k, m: the same matrices on the host; K and M
-/// are kept by reference. Instantiated for CUDA.
+/// The factors of K - shift M by cuDSS on the device of the instance; null, with the reason in
+/// `why`, where cuDSS is not available, refuses the matrix or lacks memory. k, m: the same matrices
+/// on the host; K and M are kept by reference. Instantiated for CUDA.
 template <class Scalar, class Exec>
 std::unique_ptr<PencilFactors> cudss_pencil(Exec const& exec, HostHermitian k,
                                             std::optional<HostHermitian> m,
@@ -71,7 +71,7 @@ using FactorColumns =
     Kokkos::View<std::conditional_t<is_complex_v<Scalar>, Kokkos::complex<double>, double>**,
                  Kokkos::LayoutLeft, Kokkos::HostSpace>;
 
-/// Y := what `solve` makes of a copy of X in FactorColumns, rounded. Waits for the instance.
+/// Y := solve(X), in place on a copy of X in FactorColumns, rounded. Waits for the instance.
 template <class Scalar, class Exec, class Solve>
 void apply_on_host(Exec const& exec, ConstBlock<Scalar, Exec> const& X,
                    Block<Scalar, Exec> const& Y, Solve const& solve) {
@@ -91,11 +91,11 @@ void apply_on_host(Exec const& exec, ConstBlock<Scalar, Exec> const& X,
 
 }  // namespace operators
 
-/// Y = (A + shift M + delta D)^-1 X by a sparse factorization; what shift and delta became is in
-/// report(). Works on the host in double precision, whatever Scalar and Exec are: a product on a
-/// device copies X there and Y back. A product waits for the instance, reads the factors once for
-/// every 64 columns and allocates a copy of X. Equal runs with an equal number of BLAS threads give
-/// the same bits. Copies share the factors.
+/// Y = (A + shift M + delta D)^-1 X by a sparse factorization; report() has shift and delta. Works
+/// on the host in double precision, whatever Scalar and Exec are: a product on a device copies X
+/// there and Y back. A product waits for the instance, reads the factors once for every 64 columns
+/// and allocates a copy of X. Equal runs with an equal number of BLAS threads give the same bits.
+/// Copies share the factors.
 template <class Scalar, class Exec>
 class DirectSolver final : public RefreshableOperator<Scalar, Exec> {
  public:
@@ -111,13 +111,14 @@ class DirectSolver final : public RefreshableOperator<Scalar, Exec> {
     operators::apply_on_host(exec, X, Y, [&](auto const& columns) { solve(columns); });
   }
 
-  /// In place, on the host: all of the columns.
+  /// Overwrites every column by its solution, on the host.
   void solve(operators::FactorColumns<Scalar> const& columns) const {
     factors_->solve(reinterpret_cast<double*>(columns.data()),
                     static_cast<std::int64_t>(columns.extent(1)));
   }
 
-  /// The shifts of `preconditioner` are sought anew; the ordering is kept.
+  /// Finds the shifts of `preconditioner` anew and keeps the ordering. Waits for the instance.
+  /// Throws Error as `direct`, and where the order or the pattern is another one.
   void refresh(Exec const& exec, CrsMatrix<Scalar, Exec> const& A) override {
     factors_->refresh(operators::host_hermitian(exec, A));
   }
@@ -144,9 +145,10 @@ class DirectSolver final : public RefreshableOperator<Scalar, Exec> {
 /// `preconditioner` a matrix that is singular to working precision gets its diagonal D raised by
 /// the first factor of 2^-35 and 2^-26 that leaves no negative pivot. With `preconditioner` an
 /// indefinite one gets sigma M instead, sigma at most 1.03 times the least that makes it positive
-/// definite, found by inertia (some fifteen factorizations). One that is definite, and well
-/// conditioned once it is scaled, has its least eigenvalues far from zero beside their distances:
-/// it gets a negative sigma that brings zero near (at most ten factorizations).
+/// definite, found by inertia (some fifteen factorizations). In a definite matrix that is well
+/// conditioned once it is scaled, the least eigenvalues are far from zero compared with the
+/// distances between them: it gets a negative sigma that moves them close to zero (at most ten
+/// factorizations).
 ///
 /// Waits for the instance. Throws Error if A is not square or has an entry that is not finite, M is
 /// not of the same order, the factors are larger than the memory (with the bytes), A is not
@@ -165,13 +167,13 @@ DirectSolver<sparse::scalar_t<Matrix>, Exec> direct(
   return {std::make_shared<operators::DirectFactors>(a, M != nullptr ? &m : nullptr, options)};
 }
 
-/// How K x = lambda M x is made ready for exact methods.
+/// Options of factored_pencil.
 struct PencilOptions {
   FactorPlace factors = FactorPlace::automatic;
   std::int64_t memory_limit = 0;  ///< the most bytes of the factors; 0: what is free
-  bool scale_by_mass = false;     ///< M is the definite one of the two
+  bool scale_by_mass = false;     ///< scale by M, the definite one, not by K
   int columns = 8;                ///< of the blocks expected
-  bool products = true;           ///< K and M as operators too: counts do without
+  bool products = true;           ///< also make K and M operators; counts do not need them
 };
 
 /// K x = lambda M x as exact methods see it: products, and factors of K - sigma M for one sigma
@@ -186,8 +188,8 @@ struct FactoredPencil {
 
 namespace operators {
 
-/// Products by which exact methods have the same bits on any number of ranks: on hosts no row is
-/// cut.
+/// A plan with which exact methods have the same bits on any number of ranks: on hosts no row is
+/// cut into segments.
 template <class Exec>
 SpmmPlanOptions pencil_plan(int columns) {
   SpmmPlanOptions plan{.columns = columns};
@@ -196,7 +198,7 @@ SpmmPlanOptions pencil_plan(int columns) {
   return plan;
 }
 
-/// The factors where the options want them.
+/// Sets pencil.factors, on the host or the device as the options say.
 template <class Exec, class Matrix>
 void add_factors(Exec const& exec, Matrix const& K, Matrix const* M, PencilOptions const& options,
                  bool on_device, FactoredPencil<sparse::scalar_t<Matrix>, Exec>& pencil) {
@@ -220,8 +222,8 @@ void add_factors(Exec const& exec, Matrix const& K, Matrix const* M, PencilOptio
 
 /// K, M: n x n, M null for the identity; their products share the arrays. Analyses the pattern,
 /// factors nothing. Waits for the instance. Throws Error where they are not square or of different
-/// orders, an entry is not finite, `device` is not to be had, or memory is short. Link
-/// Blockspan::direct.
+/// orders, an entry is not finite, a device is asked for and not available, or memory is short.
+/// Link Blockspan::direct.
 template <class Exec, class Matrix>
 FactoredPencil<sparse::scalar_t<Matrix>, Exec> factored_pencil(
     Exec const& exec, Matrix const& K, std::type_identity_t<Matrix> const* M,

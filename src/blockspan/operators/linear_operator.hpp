@@ -12,7 +12,7 @@
 
 namespace blockspan {
 
-/// Values where Exec computes, one a column or row.
+/// An unmanaged vector in the memory of Exec, one value for each column or row.
 template <class Value, class Exec>
 using OperatorValues = Kokkos::View<Value*, Kokkos::Device<Exec, typename Exec::memory_space>,
                                     Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
@@ -41,12 +41,13 @@ struct OperatorFacts {
   std::optional<Real> norm_bound = {};  ///< an upper bound of ||Op||_2 (of a matrix its inf-norm)
   /// No eigenvalue of a Hermitian Op is below it (of a matrix Gershgorin's bound).
   std::optional<Real> eigenvalue_lower_bound = {};
-  /// The most rounded products summed in an entry of Op x, for bounds of rounding errors; none: n.
+  /// The largest number of products that are added up in an entry of Op x, for bounds of rounding
+  /// errors; none: n.
   std::optional<std::int64_t> terms_per_row = {};
-  /// The multiplications of Op x for one vector, to predict costs; none: n terms_per_row.
+  /// Multiplications in Op x for one vector, to predict costs; none: n terms_per_row.
   std::optional<std::int64_t> work = {};
-  /// As a preconditioner it is so near to the inverse of the matrix that tens of iterations are
-  /// enough: factors, a hierarchy whose probe says so.
+  /// As a preconditioner it is so close to the inverse of the matrix that tens of iterations are
+  /// enough: complete factors, or a hierarchy whose report predicts it.
   bool nearly_exact = false;
   /// From the second call of a width on, apply only enqueues kernels on `exec`, the same ones for
   /// the same X and Y: it neither waits nor allocates, and decides nothing on the host by values
@@ -177,8 +178,8 @@ class LinearOperator {
   std::string name() const { return facts().name; }
 };
 
-/// A LinearOperator made of a callable f(exec, X, Y) that writes Y = Op X, and of what is known of
-/// it.
+/// A LinearOperator made of a callable f(exec, X, Y) that writes Y = Op X as LinearOperator::apply
+/// says, and of its facts.
 template <class Scalar, class Exec, class Function>
 class FunctionOperator final : public LinearOperator<Scalar, Exec> {
  public:
@@ -198,8 +199,8 @@ class FunctionOperator final : public LinearOperator<Scalar, Exec> {
   OperatorFacts<Scalar, Exec> facts_;
 };
 
-/// Wraps f(exec, X, Y) as an operator of order `rows`. space: where f communicates, and these are
-/// the rows of this rank.
+/// Wraps f(exec, X, Y), which is copied or moved in, as an operator of order `rows`. space: where
+/// rows are spread over ranks, how; `rows` is then the number of rows of this rank.
 template <class Scalar, class Exec, class Function>
 FunctionOperator<Scalar, Exec, Function> function_operator(std::int64_t rows, Function function,
                                                            std::string name = "function",

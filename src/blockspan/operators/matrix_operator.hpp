@@ -25,9 +25,10 @@ class MatrixOperator final : public LinearOperator<Scalar, Exec>, public EntryAc
   using Matrix = CrsMatrix<Scalar, Exec, Offset>;
   using Plan = SpmmPlan<Exec, Offset, int>;
 
-  /// A: n x n. columns: the widest block expected. Inspects the pattern, computes bounds of the
-  /// norm and of the eigenvalues in one pass, waits for the instance. Throws Error if A is not
-  /// square or an option is bad, or where memory is short.
+  /// A: n x n. options: of the plan; options.columns is the widest block expected. Inspects the
+  /// pattern, computes bounds of the norm and of the eigenvalues in one pass, waits for the
+  /// instance. O(nonzeros). Throws Error if A is not square or an option is out of range, or where
+  /// memory is short.
   MatrixOperator(Exec const& exec, Matrix A, SpmmPlanOptions const& options)
       : matrix_(std::move(A)), plan_(exec, matrix_, options) {
     require(matrix_.numRows() == matrix_.numCols(), "blockspan::MatrixOperator",
@@ -37,6 +38,7 @@ class MatrixOperator final : public LinearOperator<Scalar, Exec>, public EntryAc
 
   std::int64_t rows() const override { return matrix_.numRows(); }
 
+  /// Throws Error if X or Y is not n x k, as spmm does.
   void apply(Exec const& exec, ConstBlock<Scalar, Exec> const& X,
              Block<Scalar, Exec> const& Y) const override {
     spmm(exec, plan_, Op::none, Scalar(1), matrix_, X, Scalar(0), Y);
@@ -130,7 +132,8 @@ class MatrixOperator final : public LinearOperator<Scalar, Exec>, public EntryAc
   bool has_slices_ = false;
 };
 
-/// A as an operator, for blocks of up to about `columns` columns (wider ones are served too).
+/// A as an operator, for blocks of up to about `columns` columns (wider ones are allowed). Waits
+/// for the instance and throws Error as the constructor.
 template <class Exec, class Matrix>
 MatrixOperator<sparse::scalar_t<Matrix>, Exec, sparse::offset_t<Matrix>> matrix_operator(
     Exec const& exec, Matrix const& A, int columns = 16) {

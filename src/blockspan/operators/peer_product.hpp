@@ -16,12 +16,12 @@ class PeerProduct {
   virtual ~PeerProduct() = default;
 
   /// Overwrites Y (rows of A x k) with A X (columns of A x k). The first product of a width may
-  /// choose among algorithms, allocate and wait. Throws Error with the library's own words.
+  /// choose among algorithms, allocate and wait. Throws Error with the library's message.
   virtual void multiply(Exec const& exec, ConstBlock<Scalar, Exec> const& X,
                         Block<Scalar, Exec> const& Y) = 0;
-  /// The library, its version, and what multiplied last.
+  /// The library, its version, and the algorithm of the last product.
   virtual std::string name() const = 0;
-  /// Seconds that the library took to prepare what multiplied last: buffer and preprocessing.
+  /// Setup time of that algorithm in seconds: buffer and preprocessing.
   virtual double setup_seconds() const = 0;
 };
 

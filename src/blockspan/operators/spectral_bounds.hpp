@@ -10,14 +10,14 @@
 
 namespace blockspan {
 
-/// Both ends of a spectrum as a few Lanczos steps see them.
+/// Estimates of both ends of a spectrum by a few Lanczos steps.
 template <class Real>
 struct SpectrumEstimate {
   Real smallest = 0;   ///< not below the smallest eigenvalue, to rounding
   Real largest = 0;    ///< not above the largest eigenvalue, to rounding
   Real residual = 0;   ///< there is an eigenvalue within `residual` of `largest`
   int steps = 0;       ///< taken: fewer than asked for where the subspace was invariant
-  bool finite = true;  ///< false: the operator made NaN or infinity, and nothing else here counts
+  bool finite = true;  ///< false: the operator returned NaN or Inf, and the rest is meaningless
 };
 
 namespace operators {
@@ -33,13 +33,13 @@ SpectrumEstimate<real_t<Scalar>> estimate_spectrum(
 /// order n and W = diag(weights) positive: with the factors of Jacobi's preconditioner, W = |D|^-1,
 /// sizes and units of A do not matter; with ones it is A itself. A Ritz value below zero by more
 /// than rounding proves A indefinite; largest + residual is nearly always an upper bound of the
-/// spectrum, from a random start though no certain one.
+/// spectrum, but, from a random start, not a proven one.
 ///
-/// The start is random (seed). Every vector is orthogonalised against the two before it: a few
-/// steps lose no more digits than a bound has to spare. Two equal runs give the same bits. `steps`
-/// products with A, one column each; memory for five columns, freed on return; waits for the
-/// instance once, at the end. Throws Error if there are not n weights,
-/// if steps < 1, or where memory is short.
+/// The start is random (seed). Every vector is orthogonalised against the two before it only: in a
+/// few steps the loss of orthogonality does not matter to a bound. Equal runs give the same bits.
+/// `steps` products with A, one column each; memory for five columns, freed on return; waits for
+/// the instance once, at the end. Throws Error if there are not n weights, if steps < 1, or where
+/// memory is short.
 ///
 /// Source: Lanczos 1950, doi:10.6028/jres.045.026; the bound: Zhou and Li 2011,
 /// doi:10.1016/j.laa.2010.06.034.

@@ -37,7 +37,7 @@ struct CgProgress {
   std::vector<Real> const& residuals;  ///< ||r_j|| / ||b_j|| by the recurrence, all columns
   // Of the group at work.
   int first_column, group_columns;
-  int group_iteration;  ///< of all its cycles
+  int group_iteration;  ///< of all cycles of the group
 };
 
 template <class Scalar, class Exec>
@@ -55,8 +55,8 @@ struct CgOptions {
   /// M^-1: Hermitian positive definite, linear, the same in every call; null: none. A
   /// JacobiPreconditioner is applied inside the solver's own passes.
   LinearOperator<Scalar, Exec> const* preconditioner = nullptr;
-  /// Mixed precision: what the cycles leave their work to (see SinglePrecision). Columns that it
-  /// does not bring forward go on in the working precision. Null: all in the working precision.
+  /// Mixed precision: the solver of the cycles (see SinglePrecision). Columns in which it makes no
+  /// progress continue in the working precision. Null: all in the working precision.
   CorrectionSolver<Scalar, Exec> const* inner = nullptr;
   bool use_guess = false;  ///< X holds a start; else it starts as zero
   /// Vectors that A maps to zero, n x c, any basis; empty: none. Columns of B lose their part along
@@ -79,7 +79,7 @@ struct CgOptions {
   bool single_reduction = false;
   bool keep_history = true;
   double time_limit =
-      std::numeric_limits<double>::infinity();  ///< seconds, looked at each iteration
+      std::numeric_limits<double>::infinity();  ///< seconds, checked at each iteration
   /// Fence after each phase, so that CgSeconds is right on asynchronous backends too; without it a
   /// phase is charged with the work it waits for. Costs some microseconds a phase.
   bool time_phases = false;
@@ -90,7 +90,7 @@ struct CgOptions {
   void validate(std::int64_t columns) const;
 };
 
-/// What became of one right-hand side.
+/// The result for one right-hand side.
 template <class Real>
 struct CgColumn {
   /// converged, zero_rhs (these two are success), out_of_range, nonfinite_rhs, operator_not_finite,
@@ -99,11 +99,11 @@ struct CgColumn {
   Status status = Status::not_converged;
   int iterations = 0;        ///< in which the column was not yet at its goal
   int inner_iterations = 0;  ///< those of them that CgOptions::inner made
-  /// CgOptions::inner did not bring the column forward; the working precision went on.
+  /// CgOptions::inner made no progress in this column; it was continued in the working precision.
   bool fell_back = false;
   Real residual = 0;  ///< ||b - A x|| / ||b||, computed from A, b and x themselves; 0 for b = 0
-  /// Size of the part of b outside the range of A, / ||b||, where vectors are known that A maps to
-  /// zero: given, found, or the constant one. A lower bound where there are more than those.
+  /// Norm of the part of b outside the range of A, over ||b||, where null vectors of A are known:
+  /// given, found, or the constant one. A lower bound where A has more null vectors than those.
   Real outside = 0;
   Real backward_error = 0;            ///< ||b - A x|| / (||A|| ||x|| + ||b||)
   std::vector<Real> cycle_residuals;  ///< true residuals: of the start and after every cycle
@@ -316,8 +316,9 @@ CgReport<real_t<Scalar>> solve_spd(
 /// hence beta, and both updates are one pass: 4 kernels, 1 synchronization, and 9 passes over n x k
 /// scalars instead of 10 (7 instead of 8 with apply_dots). alpha uses the true r^H M^-1 r, which
 /// the update measures for the next step. Where the prediction cancels (below 1e-6 of the last
-/// value), beta of that column waits for the true one: 2 kernels more. Takes up to a few percent
-/// more iterations, and one more product a cycle, since a goal is seen one product late.
+/// value, in single precision 1e-3), beta of that column waits for the true one: 2 kernels more.
+/// Takes up to a few percent more iterations, and one more product a cycle, since a goal is seen
+/// one product late.
 ///
 /// On several ranks a reduction is one message. With a monitor or a time limit on any of them, an
 /// iteration has one more, so that all stop together.

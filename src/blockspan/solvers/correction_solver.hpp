@@ -10,7 +10,7 @@
 
 namespace blockspan {
 
-/// What a cycle asks of a CorrectionSolver.
+/// Arguments of CorrectionSolver::solve.
 template <class Real>
 struct CorrectionRequest {
   CgMethod method;               ///< pseudo_block or block
@@ -23,7 +23,7 @@ struct CorrectionRequest {
   std::function<bool(std::vector<Real> const&, int)> step;
 };
 
-/// What came of it.
+/// Result of CorrectionSolver::solve.
 template <class Real>
 struct CorrectionReport {
   std::string trouble;  ///< why it gave up, if it did
@@ -49,7 +49,7 @@ class CorrectionSolver {
   /// The reduction of a residual to ask for, if the goal allows as much.
   virtual Real reduction() const = 0;
 
-  /// E = A^-1 R, about. R, E: n x k, not overlapping, columns of R of a length in [1, 2); E is
+  /// E = A^-1 R, approximately. R, E: n x k, not overlapping, columns of R of norms in [1, 2); E is
   /// overwritten. Fences exec.
   virtual CorrectionReport<Real> solve(Exec const& exec, ConstBlock<Scalar, Exec> const& R,
                                        Block<Scalar, Exec> const& E,

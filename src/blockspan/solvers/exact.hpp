@@ -29,7 +29,7 @@ enum class Proof {
   proved,      ///< the counts at both ends leave room for the pairs found and for no other
   tied,        ///< as many as were asked for, of more that lie equally near the shift
   missing,     ///< the counts say that there are more, and these were not found
-  uncountable  ///< no place was found near an end where every pivot's sign is certain
+  uncountable  ///< no shift was found near an end at which the sign of every pivot is certain
 };
 
 constexpr std::string_view to_string(Proof proof) {
@@ -61,7 +61,8 @@ struct ExactOptions {
   int pairs = 10;            ///< for eigenpairs_near
   double tolerance = 1e-11;  ///< residual of a pair of (K - sigma M)^-1 M over its eigenvalue
   int block = 0;             ///< columns solved together; 0: 8
-  int basis = 0;             ///< columns of the basis; 0: 2 pairs + 7 blocks
+  int basis = 0;             ///< columns of the basis, at least pairs + 2 blocks; 0: 2 pairs + 7
+                             ///< blocks, at least 24
   int slice = 128;           ///< pairs of an interval found at one shift, about
   bool count = true;         ///< count what was found (eigenpairs_near)
   Spectral form = Spectral::normal;
@@ -80,7 +81,7 @@ struct ExactOptions {
   void validate() const;
 };
 
-/// Eigenvalues between two places that the counts say are there and that were not found.
+/// A number of eigenvalues between two shifts that were counted but not found.
 struct MissingPairs {
   double from, to;
   std::int64_t number;
@@ -101,9 +102,9 @@ struct ExactReport {
   std::vector<double> eigenvalues;
   std::vector<double> backward_errors;  ///< ||K x - lambda M x|| / ((||K|| + |lambda| ||M||) ||x||)
   /// |lambda_j - eigenvalues[j]| is at most this: the residual of the inverse in the norm of M over
-  /// theta^2, the rounding of a Rayleigh quotient, and 10 r^H (K - sigma M)^-1 r of the residual r
-  /// of the pair, an estimate: what rounding of the factors has left in the vector. Infinite where
-  /// the factors have null pivots.
+  /// theta^2, the rounding error of a Rayleigh quotient, and 10 r^H (K - sigma M)^-1 r of the
+  /// residual r of the pair, an estimate of the error that rounding in the factors causes. Infinite
+  /// where the factors have null pivots.
   std::vector<double> error_bounds;
   std::vector<double> certain_digits;
   std::vector<Status> pair_status;
@@ -112,7 +113,7 @@ struct ExactReport {
   double norm_k = 0, norm_m = 1;                                      ///< of the backward errors
   // What was counted.
   std::vector<ShiftCount> counts;
-  double from = 0, to = 0;   ///< the interval that the proof is about, moved ends
+  double from = 0, to = 0;   ///< the interval of the proof, its ends where they were moved to
   std::int64_t counted = 0;  ///< eigenvalues in it
   std::int64_t found = 0;    ///< pairs in it that were found
   std::vector<MissingPairs> missing;
@@ -125,10 +126,10 @@ struct ExactReport {
   bool converged() const { return status == Status::converged; }
 };
 
-/// A number of eigenvalues, and where it was counted.
+/// The number of eigenvalues in an interval.
 struct EigenCount {
   std::int64_t number = 0;
-  ShiftCount from, to;  ///< both ends, as they were moved
+  ShiftCount from, to;  ///< both ends, at the shifts that were used
   bool trusted = false;
   std::string trouble;  ///< why not, in words
   std::vector<std::string> notes;
@@ -157,7 +158,7 @@ RowSpace rows_of(Matrix const& A) {
     return {};
 }
 
-/// K and M with the roles of the form.
+/// The factored pencil of K and M, exchanged for the buckling form.
 template <class Exec, class Matrix>
 auto factored(Exec const& exec, Matrix const& K, std::type_identity_t<Matrix> const* M,
               ExactOptions const& options, bool products = true) {
@@ -174,7 +175,7 @@ auto factored(Exec const& exec, Matrix const& K, std::type_identity_t<Matrix> co
                           .products = products});
 }
 
-/// What is known of a pencil before it is solved.
+/// Adds the notes of a pencil and the seconds of its analysis.
 template <class Scalar, class Exec>
 void describe(FactoredPencil<Scalar, Exec> const& pencil, ExactReport& report) {
   report.seconds.analysis = pencil.seconds;
@@ -229,10 +230,12 @@ ExactReport eigenpairs_near(Exec const& exec, Matrix const& K,
   return report;
 }
 
-/// All eigenpairs with a < lambda < b, by runs as eigenpairs_near at shifts in between, whose
-/// counts say what is missing where. X: becomes n x (pairs found), ascending. An end that is an
-/// eigenvalue is moved outward, and the report says to where; an end may be infinite where M is
-/// definite. All else as eigenpairs_near; shifts + 2 factorizations.
+/// All eigenpairs with a < lambda < b, by block Lanczos as in eigenpairs_near at several shifts
+/// between the ends; the counts at the shifts show where pairs are missing. X is replaced by a new
+/// block, n x (pairs found), with ascending eigenvalues. An end that is an eigenvalue is moved
+/// outward, and the report says to where; an end may be infinite where M is definite. Errors,
+/// statuses and memory as eigenpairs_near, but for X, and for about options.slice pairs a shift;
+/// shifts + 2 factorizations.
 template <class Exec, class Matrix>
 ExactReport eigenpairs_in(Exec const& exec, Matrix const& K, std::type_identity_t<Matrix> const* M,
                           double a, double b, Block<sparse::scalar_t<Matrix>, Exec>& X,
@@ -248,7 +251,9 @@ ExactReport eigenpairs_in(Exec const& exec, Matrix const& K, std::type_identity_
   return report;
 }
 
-/// How many eigenvalues lie in (a, b): two factorizations, no vectors. Ends as in eigenpairs_in.
+/// The number of eigenvalues in (a, b): two factorizations, and one more each time an end is moved;
+/// no vectors. Ends and Errors as in eigenpairs_in; of the options it takes form, factors and
+/// memory_limit.
 template <class Exec, class Matrix>
 EigenCount count_eigenvalues(Exec const& exec, Matrix const& K,
                              std::type_identity_t<Matrix> const* M, double a, double b,

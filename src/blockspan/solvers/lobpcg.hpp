@@ -79,7 +79,7 @@ struct LobpcgOptions {
   SolvePath path = SolvePath::automatic;
   /// Hermitian positive definite, an approximation of the inverse of A; null: none. It helps to
   /// find the smallest pairs; for the largest of A alone it does harm, and is dropped when the
-  /// solve idles. A JacobiPreconditioner is applied inside the solver's own passes.
+  /// iteration stagnates. A JacobiPreconditioner is applied inside the solver's own passes.
   LinearOperator<Scalar, Exec> const* preconditioner = nullptr;
 
   // Defaulted.
@@ -87,8 +87,8 @@ struct LobpcgOptions {
   /// Leading columns of X that are a start; the others start random. In batches, those beyond the
   /// block are the start of the later ones.
   int guess_columns = 0;
-  /// The start is what a solve of this problem from random columns has left, so that no pair can
-  /// hide behind it, and the probe is as short as without a start.
+  /// The start is the result of a solve of this problem from random columns. It is then unlikely to
+  /// be orthogonal to a wanted pair, and the probe is as short as without a start.
   bool continued = false;
   /// n x c vectors of any length that the eigenvectors must be B-orthogonal to (null vectors, pairs
   /// found before); dependent ones are dropped. The pairs and their residuals are then those of
@@ -101,13 +101,13 @@ struct LobpcgOptions {
   /// too few. A block without guards gets some (see widest_block).
   bool probe = true;
   bool check_hermitian = true;
-  int stagnation_window = 60;  ///< idle iterations before a restart
+  int stagnation_window = 60;  ///< iterations without progress before a restart
   /// Columns to which the block may grow (more guards) when restarts do not help; at most n / 5.
   /// 0: four times the columns of X, at least 64. The columns of X: never grow, and without guards
   /// there is no probe.
   int widest_block = 0;
-  /// Seconds, looked at each iteration and, where ranks do not share the rows, at each step of a
-  /// dense solve, which is not begun where it is predicted to take longer.
+  /// Seconds, checked at each iteration and, on one rank, at each step of a dense solve, which is
+  /// not begun where it is predicted to take longer.
   double time_limit = std::numeric_limits<double>::infinity();
   /// File that keeps the state of the solve, renewed after `checkpoint_seconds` and when the solve
   /// ends by a limit or the monitor; empty: none. About 6 m (9 m with B) columns on disk. Throws
@@ -164,7 +164,7 @@ struct LobpcgCounters {
   int restarts = 0, widenings = 0, verifications = 0, probes = 0, robust_iterations = 0,
       factor_fallbacks = 0;
   std::int64_t columns_dropped = 0, preconditioner_rejected = 0;
-  int preconditioner_dropped = 0;  ///< 1: it did harm or brought nothing, and was left out
+  int preconditioner_dropped = 0;  ///< 1: it did harm or did not help, and was left out
 
   void add(LobpcgCounters const& more) {
     operator_columns += more.operator_columns, mass_columns += more.mass_columns;
@@ -229,12 +229,12 @@ struct LobpcgReport {
   std::vector<Status> pair_status;  ///< converged, zero_eigenvalue, attainable_limit, not_converged
   /// The (wanted + 1)-st value, as far as the guards know it; NaN where there are none.
   Real next_eigenvalue = std::numeric_limits<Real>::quiet_NaN();
-  std::string mass_norm;         ///< how the norm of B^-1 was had; empty without B
+  std::string mass_norm;         ///< how the norm of B^-1 was obtained; empty without B
   Real norm_a = 0, norm_b = 1;   ///< the norms used in the backward errors
   std::int64_t unused_rows = 0;  ///< zero in A and in B: left out, vectors are zero there
   std::vector<LobpcgIteration<Real>> history;
   LobpcgCertificate<Real> certificate;  ///< empty unless asked for and X is known
-  /// The first one of A or B, else of the preconditioner, also where a retry recovered.
+  /// The first one of A or B, else of the preconditioner; also set where a retry succeeded.
   LobpcgFault fault;
   std::string checkpoint_fault;  ///< why the last checkpoint could not be written; empty: it was
   LobpcgCounters counters;

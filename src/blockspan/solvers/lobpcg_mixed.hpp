@@ -48,9 +48,10 @@ LobpcgMixedReport<real_t<Scalar>> solve_mixed(Exec const& exec,
                                               LobpcgOptions<Scalar, Exec> const& options);
 }  // namespace eigen
 
-/// lobpcg in two stages: in single precision as long as its cheap iterations bring digits (to
-/// backward errors of 1e-4), then in working precision from the vectors found, with its tests,
-/// verification, probe and certificate. Nothing is claimed on the word of single precision.
+/// lobpcg in two stages: in single precision while its cheaper iterations make progress (to
+/// backward errors of 1e-4), then in working precision from the vectors found. All tests, the
+/// verification, the probe and the certificate are in working precision: no claim rests on single
+/// precision.
 ///
 /// The iterations of the two stages together are about those of one solve in working precision, and
 /// the first half of them moves half the bytes. It does not pay where the start is good to four

@@ -20,7 +20,7 @@
 
 namespace blockspan {
 
-/// What an iteration for the smallest pairs is asked for.
+/// The smallest pairs that are wanted.
 struct LowestPairs {
   int pairs = 1;
   double tolerance = 1e-8;  ///< backward error
@@ -33,12 +33,12 @@ namespace exact {
 /// for, LAPACK is as quick.
 bool may_take_factors(LowestPairs const& wanted, std::int64_t rows);
 
-/// What speaks for factors; empty: nothing. spread: the quotient of the largest and the smallest
-/// entry of the diagonal (of M^-1 A).
+/// Why factors may be better than the iteration; empty: no reason. spread: the largest over the
+/// smallest K_ii / M_ii (see spread_of_diagonal).
 std::string reason_for_factors(LowestPairs const& wanted, double spread);
 
-/// What they are expected to take, beside many steps of LOBPCG; empty: more than these. By counted
-/// work, never by a clock.
+/// The predicted seconds of factors and solves, and of 150 steps of LOBPCG, in words; empty where
+/// factors take longer. Predicted from counted work, never measured.
 std::string cost_of_factors(LowestPairs const& wanted, operators::PencilFactors const& factors,
                             std::int64_t nonzeros);
 
@@ -72,7 +72,7 @@ double spread_of_diagonal(Exec const& exec, Matrix const& K, Matrix const* M) {
   return most > 0 ? most / least : 1;
 }
 
-/// Rows of all ranks.
+/// The number of rows, of all ranks.
 template <class Matrix>
 std::int64_t order_of(Matrix const& A) {
   if constexpr (requires { A.row_space(); })
@@ -86,7 +86,8 @@ std::int64_t order_of(Matrix const& A) {
 /// The report of an iteration whose pairs were found by factors: path "exact".
 LobpcgReport<double> lobpcg_report_of(ExactReport const& report, std::string reason);
 
-/// Pairs that factors have found, and why these were taken; no report, and perhaps a note: iterate.
+/// Pairs that factors have found, and why factors were taken. Without a report the caller has to
+/// iterate; `note` may say why.
 template <class Scalar, class Exec>
 struct LowestByFactors {
   std::optional<ExactReport> report;
@@ -95,11 +96,12 @@ struct LowestByFactors {
 };
 
 /// Finds the smallest pairs of K x = lambda M x by factors of K, as eigenpairs_near does at zero,
-/// where these are predicted to serve better than LOBPCG: for a tolerance of 1e-11 and less, 40
-/// pairs and more, or a diagonal that spans eight decades, if factors and solves are less work than
-/// 150 steps. K, M: as there, M null for the identity. options: limits, monitor and place of the
-/// factors. No report also where eigenvalues lie below zero, digits are missing, or an Error says
-/// that there are no factors. Link Blockspan::direct.
+/// where these are predicted to be better than LOBPCG: for a tolerance of 1e-11 and less, 40 pairs
+/// and more, or a diagonal that spans eight decades, if K has more than 400 rows, and 10 for each
+/// pair, and factors and solves are less work than 150 steps of LOBPCG. K, M: as there, M null for
+/// the identity. options: limits, monitor and place of the factors; pairs and tolerance are those
+/// wanted, the tolerance at most 1e-11. There is no report also where eigenvalues lie below zero,
+/// digits are missing, or the factorization throws an Error. Link Blockspan::direct.
 template <class Exec, class Matrix>
 LowestByFactors<sparse::scalar_t<Matrix>, Exec> lowest_pairs_by_factors(
     Exec const& exec, Matrix const& K, std::type_identity_t<Matrix> const* M,

@@ -24,8 +24,8 @@ namespace blockspan {
 /// An iteration moves half the bytes. Memory: 6 n x k in single precision, allocated anew in each
 /// cycle. Iterations for 1e-8 against those of double precision, with Jacobi and 8 columns: 1.2
 /// times for a 7-point Laplacian, 1.5 times for nos3 and bcsstk09, 1.3 (pseudo-block) and 2.5
-/// (block) for bcsstk26, 2.5 and 6 for 1138_bus: single precision cannot keep a block conjugate
-/// that ill-conditioned matrices put in need of every digit.
+/// (block) for bcsstk26, 2.5 and 6 for 1138_bus: for ill-conditioned matrices a block loses its
+/// conjugacy in single precision.
 template <class Scalar, class Exec>
 class SinglePrecision final : public CorrectionSolver<Scalar, Exec> {
  public:
@@ -36,8 +36,8 @@ class SinglePrecision final : public CorrectionSolver<Scalar, Exec> {
 
   /// A: `factor` times the operator of the solve, in single precision. preconditioner: of it, or of
   /// any positive multiple; null: none. factor: a power of two. Both operators are kept by
-  /// reference. reduction: of the residual in one cycle, in (0, 1/2]; below 1e-6 single precision
-  /// hardly goes. Throws Error if an argument is out of range or the orders clash.
+  /// reference. reduction: of the residual in one cycle, in (0, 1/2]; single precision rarely
+  /// reaches less than 1e-6. Throws Error if an argument is out of range or the orders differ.
   explicit SinglePrecision(Operator const& A, Operator const* preconditioner = nullptr,
                            Real factor = 1, Real reduction = Real(1e-4))
       : a_(A), m_(preconditioner), factor_(factor), reduction_(reduction) {
@@ -86,7 +86,7 @@ class SinglePrecision final : public CorrectionSolver<Scalar, Exec> {
                                          shape.extent(1));
   }
 
-  /// A failure; that it was stopped or came less far than it should is none.
+  /// Why a solve failed; empty also where it was stopped or missed its goal.
   static std::string trouble_of(CgReport<float> const& report) {
     for (Status const expected :
          {Status::converged, Status::max_iterations, Status::attainable_limit, Status::time_limit,
@@ -104,7 +104,7 @@ class SinglePrecision final : public CorrectionSolver<Scalar, Exec> {
 template <class Scalar, class Exec, class Offset = int>
 struct SinglePrecisionMatrix {
   MatrixOperator<single_t<Scalar>, Exec, Offset> op;  ///< factor A
-  real_t<Scalar> factor;  ///< a power of two: entries of any size come into range
+  real_t<Scalar> factor;  ///< a power of two that brings the entries into range
 };
 
 /// A rounded to single precision, as an operator for blocks of up to about `columns` columns.

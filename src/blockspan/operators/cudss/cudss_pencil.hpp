@@ -129,14 +129,15 @@ class CudssPencil final : public ScaledPencil {
     count.asked = count.shift = shift;
     count.count = inertia.negative;
     count.static_pivots = inertia.perturbed;
-    // cuDSS tells a null pivot by replacing it
+    // cuDSS reports a null pivot as one that it replaced
     count.null_pivots = std::max(inertia.perturbed, rows() - inertia.positive - inertia.negative);
     test_factors(count);
     count.trusted = count.null_pivots == 0 && count.rho < 0.1;
     return count;
   }
 
-  /// Those that the vector of the least eigenvalue is about: a null unknown has it to itself.
+  /// The rows that dominate the vector of the least eigenvalue: that of a null pivot is close to a
+  /// unit vector.
   std::vector<std::int64_t> null_rows() const override { return null_rows_; }
 
   void solve(double* B, std::int64_t columns) const override {
@@ -145,7 +146,7 @@ class CudssPencil final : public ScaledPencil {
     convert_block(exec_, b, X);
     scale_rows(X);
     invert(X, Z);
-    if (refines_) {  // what the first solve leaves, solved again
+    if (refines_) {  // one step of iterative refinement
       auto const R = block("R", columns);
       subtract_product(X, Z, R);
       invert(R, X);
@@ -159,7 +160,7 @@ class CudssPencil final : public ScaledPencil {
 
   std::int64_t factor_entries() const override { return solver_->entries() * parts(); }
   std::int64_t bytes() const override { return solver_->bytes(); }
-  /// At least: the squares of the columns of a factor of so many entries.
+  /// A lower bound: the sum of squares of equal columns of a factor with so many entries.
   double flops() const override {
     auto const entries = static_cast<double>(solver_->entries());
     return entries * entries / static_cast<double>(rows()) * parts() * parts();
@@ -209,7 +210,7 @@ class CudssPencil final : public ScaledPencil {
     convert_block(exec_, out, Z);
   }
 
-  /// R = X - F Z, F by the matrices that it was made of.
+  /// R = X - F Z by products with K and M, not with the assembled F.
   void subtract_product(Rows const& X, Rows const& Z, Rows const& R) const {
     auto const columns = static_cast<std::int64_t>(X.extent(1));
     auto const W = block("W", columns), KW = block("KW", columns);
@@ -228,8 +229,8 @@ class CudssPencil final : public ScaledPencil {
     return {result.data(), result.data() + result.extent(0)};
   }
 
-  /// As of MUMPS' factors (direct_pencil.cpp): |E z| / |x| of inverse iteration, where F + E is
-  /// what the factors are exact for.
+  /// As in direct_pencil.cpp for MUMPS: |E z| / |x| of inverse iteration, where the factors are
+  /// exact for F + E.
   void test_factors(ShiftCount& count) {
     count.rho = count.inverse = std::numeric_limits<double>::infinity();
     auto const columns = std::min<std::int64_t>(tested, rows());
