@@ -107,10 +107,9 @@ class DirectPencil final : public ScaledPencil {
   static constexpr int tested = 4;  ///< columns of the inverse iteration
 
   void scale(double* B, std::int64_t columns) const {
-    std::int64_t const n = order();
     for (std::int64_t j = 0; j < columns; ++j)
-      for (std::int64_t i = 0; i < n; ++i)
-        B[i + j * n] *= scaling()[static_cast<std::size_t>(i / parts())];
+      for (double const factor : scaling())
+        for (int part = 0; part < parts(); ++part) *B++ *= factor;
   }
 
   /// The factors are exact for F + E, and E z = x - F z for z = (F + E)^-1 x: |E z| / |x| is the

@@ -98,11 +98,11 @@ FactorCounts SymmetricFactors::factor(std::vector<double>& values) {
 void SymmetricFactors::multiply(std::vector<double> const& values, double const* X, double* Y,
                                 std::int64_t columns) const {
   std::fill_n(Y, order_ * columns, 0.0);
-  for (std::int64_t c = 0; c < columns; ++c) {
-    double const* const x = X + c * order_;
-    double* const y = Y + c * order_;
-    for (std::size_t e = 0; e < rows_.size(); ++e) {
-      int const i = rows_[e] - 1, j = columns_[e] - 1;
+  for (std::size_t e = 0; e < rows_.size(); ++e) {
+    std::int64_t const i = rows_[e] - 1, j = columns_[e] - 1;
+    for (std::int64_t c = 0; c < columns; ++c) {
+      double const* const x = X + c * order_;
+      double* const y = Y + c * order_;
       y[i] += values[e] * x[j];
       if (i != j) y[j] += values[e] * x[i];
     }
