@@ -106,12 +106,19 @@ blockspan_mumps_report blockspan_mumps_analyse(blockspan_mumps* handle, int orde
   bool const is_large = order / block > 1000 && entries < std::int64_t(order) * order / 8;
   control(state, 15) = block > 1 ? -block : 0;
   control(state, 7) = is_large ? minimum_fill : minimum_degree;
+  // KEEP(1), not in its guide: fronts of fewer pivots join their parents. Of grids, most have one
+  // pivot, and a solve costs more for a front than for its entries
+  int& least_pivots = state.keep[0];
+  int const preset = least_pivots;
+  least_pivots = std::max(preset, 12);
   auto const report = call(state, analyse);
   // little is gained by a better ordering where there is little fill, and it takes ten times as
   // long
-  if (!is_large || report.code < 0 || report.factor_entries <= 40 * std::int64_t(order))
+  if (!is_large || report.code < 0 || report.factor_entries <= 60 * std::int64_t(order))
     return report;
   control(state, 7) = pord;
+  // where many unknowns have the same neighbours, fronts are large as it is
+  if (order > 20 * std::int64_t(state.infog[5])) least_pivots = preset;
   return call(state, analyse);
 }
 
