@@ -169,7 +169,7 @@ class Lanczos {
       column_norms(pencil_.exec, Z, norms, pencil_.workspace);
       for (int j = 0; j < count; ++j) norms(j) = norms(j) > 0 ? 1 / norms(j) : 0;
       scale_columns(pencil_.exec, norms, Z);
-      auto const found = extend(pencil_, v_, first, {Z, W});
+      auto const found = extend(pencil_, v_, first, {Z, W}, 0);
       if (!found.finite) return RunEnd::not_finite;
       if (found.negative) return RunEnd::mass_negative;
       if (found.rank == 0) break;
@@ -184,7 +184,8 @@ class Lanczos {
     auto const Z = blocks::column_range(z_.x, 0, width_);
     auto const W = blocks::column_range(z_.mx, 0, width_);
     pencil_.solve(blocks::column_range(v_.mx, first, width_), Z);
-    auto const found = extend(pencil_, v_, first + width_, {Z, W});
+    // the inverse is self-adjoint: of the blocks before, the last alone is coupled to this one
+    auto const found = extend(pencil_, v_, first + width_, {Z, W}, first - before_);
     ++pencil_.report.steps;
     if (!found.finite) return RunEnd::not_finite;
     if (found.negative) return RunEnd::mass_negative;
@@ -295,6 +296,7 @@ class Lanczos {
     Kokkos::deep_copy(t_, Scalar(0));
     for (int c = 0; c < keep; ++c) t_(c, c) = theta_[c];
     columns_ = keep;
+    before_ = keep;  // the next block is coupled to all of them
   }
 
   Pencil<Scalar, Exec>& pencil_;
@@ -302,7 +304,7 @@ class Lanczos {
   int locked_, block_ = 1, most_ = 1;
   int columns_ = 0;  ///< of the basis, with OP applied; behind them is the next block
   int width_ = 0;    ///< its columns
-  int before_ = 0;   ///< columns of the block before it
+  int before_ = 0;   ///< columns before it that it is coupled to: a block, or all after a restart
   int added_ = 0, steps_ = 0, accepted_ = 0;
   std::int64_t random_ = 0;
   WithMass<Scalar, Exec> v_, z_;

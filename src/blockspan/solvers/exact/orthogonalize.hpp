@@ -95,11 +95,13 @@ Directions<Scalar> normalize(Pencil<Scalar, Exec>& pencil, WithMass<Scalar, Exec
 }
 
 /// Extends the M-orthonormal basis V(:, 0:first) by the directions of Z, into V(:, first:first +
-/// rank). Z is overwritten. Two projections, and a third where directions of Z are nearly
-/// dependent: their rounding errors are not orthogonal to V. Source: Grimes, Lewis and Simon 1994.
+/// rank). Z is overwritten. V(:, 0:coupled): columns that Z is orthogonal to but for rounding. Two
+/// projections, the first of them past those columns, and a third where directions of Z are nearly
+/// dependent, or no longer than what the second took out: their rounding errors are not orthogonal
+/// to V. Source: Grimes, Lewis and Simon 1994.
 template <class Scalar, class Exec>
 Coefficients<Scalar> extend(Pencil<Scalar, Exec>& pencil, WithMass<Scalar, Exec> const& V,
-                            int first, WithMass<Scalar, Exec> const& Z) {
+                            int first, WithMass<Scalar, Exec> const& Z, int coupled) {
   using lapack::Transform;
   constexpr double dropped = 1e-13, dependent = 1e-2, lost = 1e-3;
   auto const& exec = pencil.exec;
@@ -107,10 +109,13 @@ Coefficients<Scalar> extend(Pencil<Scalar, Exec>& pencil, WithMass<Scalar, Exec>
   Coefficients<Scalar> result;
   result.H = solvers::small_matrix<Scalar>(first, k);
   auto const h = solvers::small_matrix<Scalar>(first, k);
-  {
+  Kokkos::deep_copy(result.H, Scalar(0));
+  if (coupled < first) {
     solvers::PhaseTimer const timer(&exec, pencil.report.seconds.orthogonalization);
-    gram(exec, blocks::column_range(V.mx, 0, first), Z.x, result.H, pencil.workspace);
-    combine(exec, Scalar(-1), blocks::column_range(V.x, 0, first), result.H, Scalar(1), Z.x,
+    int const count = first - coupled;
+    auto const H = solvers::part(result.H, coupled, count, 0, k);
+    gram(exec, blocks::column_range(V.mx, coupled, count), Z.x, H, pencil.workspace);
+    combine(exec, Scalar(-1), blocks::column_range(V.x, coupled, count), H, Scalar(1), Z.x,
             pencil.workspace);
   }
   auto const found = normalize(pencil, V, first, Z, h, dropped, longest_column(result.H));
@@ -120,7 +125,7 @@ Coefficients<Scalar> extend(Pencil<Scalar, Exec>& pencil, WithMass<Scalar, Exec>
     for (int i = 0; i < first; ++i) result.H(i, j) += h(i, j);
   result.R = found.R;
   result.rank = static_cast<int>(found.C.extent(1));
-  if (result.rank > 0 && found.least < dependent * found.largest) {
+  if (result.rank > 0 && found.least < std::max(dependent * found.largest, longest_column(h))) {
     WithMass<Scalar, Exec> const again{blocks::column_range(Z.x, 0, result.rank),
                                        blocks::column_range(Z.mx, 0, result.rank)};
     Kokkos::deep_copy(exec, again.x, blocks::column_range(V.x, first, result.rank));
