@@ -118,8 +118,9 @@ double ScaledPencil::size_at(double shift) const {
 void ScaledPencil::choose_scaling(bool by_mass) {
   auto const &first = by_mass && m_ ? *m_ : k_, &second = by_mass || !m_ ? k_ : *m_;
   scaling_ = symmetric_scaling(first);
+  if (!m_) return;
   auto const sums = row_sums(first);
-  if (!m_ || std::all_of(sums.begin(), sums.end(), [](double sum) { return sum > 0; })) return;
+  if (std::all_of(sums.begin(), sums.end(), [](double sum) { return sum > 0; })) return;
   auto const others = symmetric_scaling(second);
   for (std::size_t i = 0; i < sums.size(); ++i)
     if (sums[i] == 0) scaling_[i] = others[i];
