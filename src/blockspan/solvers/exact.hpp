@@ -61,7 +61,7 @@ struct ExactOptions {
   int pairs = 10;            ///< for eigenpairs_near
   double tolerance = 1e-11;  ///< residual of a pair of (K - sigma M)^-1 M over its eigenvalue
   int block = 0;             ///< columns solved together; 0: 8
-  int basis = 0;             ///< columns of the basis, at least pairs + 2 blocks; 0: 2 pairs + 7
+  int basis = 0;             ///< columns of the basis, at least pairs + 2 blocks; 0: 2 pairs + 10
                              ///< blocks, at least 24
   int slice = 128;           ///< pairs of an interval found at one shift, about
   bool count = true;         ///< count what was found (eigenpairs_near)
@@ -207,7 +207,7 @@ void describe(FactoredPencil<Scalar, Exec> const& pencil, ExactReport& report) {
 /// are not finite, and where memory is short, for the factors with the bytes. The basis is where
 /// Exec computes, the factors are where options.factors says. One factorization, two more for the
 /// counts (one where sigma is below the spectrum), and about 4 columns solved for a pair, n (2
-/// pairs + 8 blocks) scalars (twice that with M). Same input: same bits, but for factors on a
+/// pairs + 11 blocks) scalars (twice that with M). Same input: same bits, but for factors on a
 /// device. Link Blockspan::direct.
 ///
 /// Sources: Grimes, Lewis and Simon 1994, doi:10.1137/S0895479888151111 (block shift-invert Lanczos

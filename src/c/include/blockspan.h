@@ -345,7 +345,7 @@ typedef struct {
   size_t size;
   int32_t pairs;     /* of eigenpairs_near */
   int32_t block;     /* columns solved together; 0: 8 */
-  int32_t basis;     /* columns of the basis; 0: 2 pairs + 7 blocks */
+  int32_t basis;     /* columns of the basis; 0: 2 pairs + 10 blocks */
   int32_t slice;     /* pairs of an interval found at one shift, about */
   int32_t count;     /* 1: count what was found, the proof that no pair is missing */
   int32_t form;      /* BLOCKSPAN_NORMAL, _BUCKLING, _CAYLEY */

@@ -45,7 +45,7 @@ class Lanczos {
     auto const& options = pencil.options;
     auto const free = std::max<std::int64_t>(pencil.rows() - locked_, 1);
     block_ = static_cast<int>(std::min<std::int64_t>(options.block > 0 ? options.block : 8, free));
-    std::int64_t const suits = std::max(2 * task.wanted + 7 * block_, 24);
+    std::int64_t const suits = std::max(2 * task.wanted + 10 * block_, 24);
     std::int64_t const asked =
         options.basis > 0 ? std::max(options.basis, task.wanted + 2 * block_) : suits;
     most_ = static_cast<int>(std::min(asked, free));
@@ -210,8 +210,10 @@ class Lanczos {
     return width_ < block_ ? fill() : RunEnd::converged;
   }
 
+  /// More often where all wanted pairs have nearly converged.
   bool due() const {
-    return (columns_ >= task_.wanted + block_ && added_ >= std::max(16, columns_ / 8)) ||
+    int const enough = is_near_ ? columns_ / 20 : std::max(16, columns_ / 8);
+    return (columns_ >= task_.wanted + block_ && added_ >= enough) ||
            (steps_ == 6 && columns_ > task_.wanted);
   }
 
@@ -246,12 +248,16 @@ class Lanczos {
       residual_.push_back(std::sqrt(sum));
     }
     accepted_ = 0;
-    while (accepted_ < columns_ && is_accepted(accepted_)) ++accepted_;
+    while (accepted_ < columns_ && is_within(accepted_, 1)) ++accepted_;
+    int near = accepted_;
+    while (near < std::min(columns_, task_.wanted) && is_within(near, 1e3)) ++near;
+    is_near_ = near >= task_.wanted;
     return true;
   }
 
-  bool is_accepted(int j) const {
-    return theta_[j] != 0 && residual_[j] <= pencil_.options.tolerance * std::abs(theta_[j]);
+  bool is_within(int j, double factor) const {
+    return theta_[j] != 0 &&
+           residual_[j] <= factor * pencil_.options.tolerance * std::abs(theta_[j]);
   }
 
   bool is_badly_placed() const {
@@ -277,7 +283,7 @@ class Lanczos {
   /// Keeps the Ritz vectors of the largest theta and the last block.
   void restart() {
     int const converged = static_cast<int>(std::count_if(
-        order_.begin(), order_.end(), [&, j = 0](int) mutable { return is_accepted(j++); }));
+        order_.begin(), order_.end(), [&, j = 0](int) mutable { return is_within(j++, 1); }));
     int keep = std::max(task_.wanted + block_, most_ / 2) + converged / 4;
     keep = std::max(1, std::min({keep, most_ - 2 * block_, columns_ - 1}));
     auto const C = solvers::small_matrix<Scalar>(columns_, keep);
@@ -306,6 +312,7 @@ class Lanczos {
   int width_ = 0;    ///< its columns
   int before_ = 0;   ///< columns before it that it is coupled to: a block, or all after a restart
   int added_ = 0, steps_ = 0, accepted_ = 0;
+  bool is_near_ = false;  ///< all wanted pairs have nearly converged
   std::int64_t random_ = 0;
   WithMass<Scalar, Exec> v_, z_;
   SmallMatrix<Scalar> t_, r_, s_;
