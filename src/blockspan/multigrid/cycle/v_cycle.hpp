@@ -64,8 +64,8 @@ class VCycle {
              Block<Scalar, Exec> const& Y) const {
     if (X.extent(1) > static_cast<std::size_t>(widest_)) widen(exec, X.extent(1));
     bool const single = X.extent(1) == 1;
-    constexpr int many =
-        LinearOperator<Scalar, Exec>::many_products / 4;  // as many each on a level
+    // a cycle has two products and more with each matrix
+    constexpr int many = LinearOperator<Scalar, Exec>::many_products / 2;
     if (runs_on_host_v<Exec> && single && ++singles_ == many) take_slices(exec);
     cycle(exec, single && !in_slices_.empty() ? in_slices_ : levels, 0, X, Y);
   }
