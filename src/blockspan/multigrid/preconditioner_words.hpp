@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include <blockspan/operators/chebyshev.hpp>
+#include <blockspan/operators/chebyshev_options.hpp>
 
 namespace blockspan {
 

@@ -13,6 +13,7 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/blocks/workspace.hpp>
+#include <blockspan/operators/chebyshev_options.hpp>
 #include <blockspan/operators/entries/check_blocks.hpp>
 #include <blockspan/operators/jacobi.hpp>
 #include <blockspan/operators/linear_operator.hpp>
@@ -135,15 +136,6 @@ class ChebyshevPreconditioner final : public LinearOperator<Scalar, Exec> {
   Real lower_ = 0, upper_ = 0;
   mutable Workspace<Exec> workspace_;
   mutable operators::ManyProducts<Scalar, Exec> single_;
-};
-
-/// The defaults are those of every interface: C++, the programs, C, Python.
-struct ChebyshevOptions {
-  int degree = 8;
-  /// b / a, the ends of the interval. Eigenvalues below a are left to the iteration. Higher degrees
-  /// gain from larger ratios, but little: 100 serves degrees 4 to 16.
-  double ratio = 100;
-  std::uint64_t seed = 1;  ///< of the estimate
 };
 
 /// What a ChebyshevPreconditioner needs to know of an operator, and whether it should be made.

@@ -14,6 +14,7 @@
 #include <blockspan/spmm/spmm.hpp>
 #include <blockspan/spmm/spmm_dots.hpp>
 #include <blockspan/support/backend.hpp>
+#include <blockspan/support/memory.hpp>
 
 namespace blockspan {
 
@@ -80,9 +81,13 @@ class MatrixOperator final : public LinearOperator<Scalar, Exec>, public EntryAc
     return in_slices(exec);
   }
   /// Hosts: this operator with the values of now in slices (SpmmPlan::hold_slices); null where no
-  /// product reads them, or this one has them, or memory is short.
+  /// product reads them, or this one has them, or they would take more than half of what is free.
   std::shared_ptr<MatrixOperator const> in_slices(Exec const& exec) const {
     if (has_slices_) return nullptr;
+    std::int64_t const bytes = static_cast<std::int64_t>(matrix_.nnz()) *
+                               static_cast<std::int64_t>(sizeof(Scalar) + sizeof(int));
+    std::int64_t const free = support::free_host_bytes();
+    if (free > 0 && bytes > free / 2) return nullptr;
     auto copy = std::make_shared<MatrixOperator>(*this);
     copy->plan_ = plan_.without_copies();
     try {

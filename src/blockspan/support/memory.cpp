@@ -1,7 +1,9 @@
 #include <cstdint>
+#include <fstream>
 #include <iomanip>
 #include <new>
 #include <sstream>
+#include <string>
 
 #include <blockspan/support/error.hpp>
 #include <blockspan/support/memory.hpp>
@@ -52,6 +54,15 @@ bool says_no_memory(std::exception const& reason) {
 }
 
 }  // namespace
+
+std::int64_t free_host_bytes() {
+  std::ifstream file("/proc/meminfo");
+  std::string word;
+  while (file >> word)
+    if (std::int64_t kilobytes = 0; word == "MemAvailable:" && file >> kilobytes)
+      return kilobytes * 1024;
+  return 0;
+}
 
 std::optional<std::size_t> MemoryRequest::bytes() const {
   std::size_t product = element_bytes;

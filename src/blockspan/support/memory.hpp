@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <optional>
 #include <string>
@@ -13,6 +14,9 @@
 namespace blockspan {
 
 namespace support {
+
+/// Bytes that processes on this host can still have; 0 where the system does not say.
+std::int64_t free_host_bytes();
 
 /// A request of a view for memory of a space.
 struct MemoryRequest {

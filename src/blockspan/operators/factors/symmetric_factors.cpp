@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <limits>
 #include <string>
 
@@ -9,6 +8,7 @@
 #include <blockspan/operators/mumps/mumps.h>
 #include <blockspan/support/error.hpp>
 #include <blockspan/support/lapack/lapack.hpp>
+#include <blockspan/support/memory.hpp>
 
 namespace blockspan::operators {
 
@@ -16,16 +16,6 @@ namespace {
 
 constexpr char const* where = "blockspan::direct";
 constexpr std::int64_t megabyte = 1000000;
-
-/// Bytes that processes can still have, 0 where the system does not say.
-std::int64_t free_bytes() {
-  std::ifstream file("/proc/meminfo");
-  std::string word;
-  while (file >> word)
-    if (std::int64_t kilobytes = 0; word == "MemAvailable:" && file >> kilobytes)
-      return kilobytes * 1024;
-  return 0;
-}
 
 /// MUMPS counts what is too large for an int in negative millions.
 std::int64_t count(int number) {
@@ -69,7 +59,7 @@ SymmetricFactors::SymmetricFactors(int order, std::vector<int> rows, std::vector
   predicted_.entries = report.factor_entries;
   predicted_.bytes = needed;
   predicted_.flops = report.flops;
-  std::int64_t const limit = memory_limit > 0 ? memory_limit : free_bytes();
+  std::int64_t const limit = memory_limit > 0 ? memory_limit : support::free_host_bytes();
   if (report.code >= 0 && (limit == 0 || needed <= limit)) return;
   blockspan_mumps_destroy(handle_);
   if (report.code < 0) give_up(report, order);
