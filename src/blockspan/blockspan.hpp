@@ -9,7 +9,6 @@
 #include <blockspan/operators/block_jacobi.hpp>
 #include <blockspan/operators/chebyshev.hpp>
 #include <blockspan/operators/diagonal.hpp>
-#include <blockspan/operators/gershgorin.hpp>
 #include <blockspan/operators/jacobi.hpp>
 #include <blockspan/operators/linear_operator.hpp>
 #include <blockspan/operators/matrix_operator.hpp>

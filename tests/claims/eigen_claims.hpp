@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include <blockspan/operators/gershgorin.hpp>
 #include <blockspan/operators/jacobi.hpp>
 #include <blockspan/operators/matrix_operator.hpp>
 #include <blockspan/solvers/lobpcg.hpp>
@@ -85,7 +84,7 @@ LobpcgReport<double> solve_eigen(Exec const& exec, EigenProblem const& problem,
     M = to_library<Scalar>(exec, *problem.B, name + "_B");
     b = std::make_unique<Operator>(matrix_operator(exec, *M, block));
     if (question.certify)
-      options.mass_lower_bound = std::max(0.0, gershgorin_lower_bound(exec, *M));
+      options.mass_lower_bound = std::max(0.0, *b->facts().eigenvalue_lower_bound);
   }
   auto const jacobi = blockspan::jacobi(exec, A);
   options.wanted = question.wanted;
