@@ -118,28 +118,6 @@ TYPED_TEST(MultigridSetup, KeepsNullVectorsInTheRangeOfTheProlongators) {
   }
 }
 
-/// Copies of the levels, which cycles with one column may make after some, give the same bits and
-/// do not outlive the values.
-TYPED_TEST(MultigridSetup, ManyCyclesWithOneColumnHaveTheBitsOfTheFirst) {
-  using Exec = typename TypeParam::Exec;
-  using Scalar = typename TypeParam::Scalar;
-  Exec const exec;
-  auto const A = generate<Scalar>(exec, std::string("p1:6"));
-  auto const B = convert_values<Scalar>(exec, A, real_t<Scalar>(3));
-  auto const x = random_block<Scalar>(A.numRows(), 1, 1);
-  for (auto const precision : {MultigridPrecision::working, MultigridPrecision::single}) {
-    MultigridOptions<Scalar, Exec> const options{.coarse_rows = 10, .precision = precision};
-    auto M = multigrid(exec, A, options);
-    EXPECT_GE(M.report().levels.size(), 2u);
-    for (auto const& matrix : {A, B}) {
-      M.refresh(exec, matrix);
-      auto const first = applied(exec, M, x);
-      EXPECT_TRUE(same_bits(applied(exec, multigrid(exec, matrix, options), x), first));
-      for (int cycle = 1; cycle < 15; ++cycle) EXPECT_TRUE(same_bits(applied(exec, M, x), first));
-    }
-  }
-}
-
 TYPED_TEST(MultigridSetup, RefreshedGivesTheBitsOfANewOne) {
   using Exec = typename TypeParam::Exec;
   using Scalar = typename TypeParam::Scalar;
