@@ -107,7 +107,10 @@ struct ChunkSumsOnHost {
     Real sums[members][Terms::count][width];
     int m = 0;
     if constexpr (width == 1)
-      if (nodes.columns == 1 && rows == leaf_rows) m = fold_column_of_leaf(first, j, sums);
+      if (nodes.columns == 1 && rows == leaf_rows) {
+        fold_column_of_leaf(first, j, sums);
+        m = members;
+      }
     for (; m + at_once <= members && (m + at_once) * member_rows <= rows; m += at_once)
       fold_members<at_once>(first + m * member_rows, member_rows, j, sums + m);
     for (; m * member_rows < rows; ++m)
@@ -135,8 +138,8 @@ struct ChunkSumsOnHost {
   }
 
   /// The only column: first all terms, which vectorizes down the rows, then the sums.
-  KOKKOS_FUNCTION int fold_column_of_leaf(std::int64_t first, std::int64_t j,
-                                          Real (&sums)[members][Terms::count][1]) const {
+  KOKKOS_FUNCTION void fold_column_of_leaf(std::int64_t first, std::int64_t j,
+                                           Real (&sums)[members][Terms::count][1]) const {
     Terms const own = copy_of_width(terms, std::integral_constant<int, 1>());
     Real all[Terms::count][leaf_rows];
     BLOCKSPAN_INDEPENDENT
@@ -152,7 +155,6 @@ struct ChunkSumsOnHost {
           FoldOf<Terms>::fold(of_members[m], all[q][m * member_rows + i]);
       for (int m = 0; m < members; ++m) sums[m][q][0] = of_members[m];
     }
-    return members;
   }
 
   KOKKOS_FORCEINLINE_FUNCTION static void take(Terms const& own, std::int64_t i, std::int64_t j,

@@ -120,8 +120,8 @@ KOKKOS_FORCEINLINE_FUNCTION Kernel copy_of_width(Kernel kernel, [[maybe_unused]]
   return kernel;
 }
 
-/// A kernel of rows on hosts; task: some rows. Narrow ones have a constant width: three to fifteen
-/// times as fast as loops of a few turns (perf/notes/hosts.md).
+/// A kernel of rows on hosts; task: some rows. Narrow ones have a constant width: two to
+/// thirteen times as fast as loops of a few turns (perf/notes/hosts.md).
 template <class Kernel>
 struct KernelOfRows {
   static constexpr std::int64_t chunk = 256, widest = 8;

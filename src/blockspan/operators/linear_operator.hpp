@@ -157,11 +157,13 @@ class LinearOperator {
     return false;
   }
 
+  /// Products with one column after which solvers call for_many_products(): even rows save its cost
+  /// in so many, uneven ones in fewer.
+  static constexpr int many_products = 24;
   /// The same operator, to the same bits, in a form that serves many products with one column
   /// faster; null: there is none, or no memory for it. It has the values of now, for as long as it
-  /// lives, and may refer to this one. Takes the time of about five products, which it saves in 24
-  /// where rows are even, and waits for the instance: solvers ask after `many_products`.
-  static constexpr int many_products = 24;
+  /// lives, and may refer to this one. Takes the time of about five products, and waits for the
+  /// instance.
   virtual std::shared_ptr<LinearOperator const> for_many_products(Exec const& exec) const {
     (void)exec;
     return nullptr;

@@ -83,7 +83,7 @@ class MatrixOperator final : public LinearOperator<Scalar, Exec>, public EntryAc
   /// Hosts: this operator with the values of now in slices (SpmmPlan::hold_slices); null where no
   /// product reads them, or this one has them, or they would take more than half of what is free.
   std::shared_ptr<MatrixOperator const> in_slices(Exec const& exec) const {
-    if (has_slices_) return nullptr;
+    if (!support::runs_on_host_v<Exec> || has_slices_) return nullptr;
     std::int64_t const bytes = static_cast<std::int64_t>(matrix_.nnz()) *
                                static_cast<std::int64_t>(sizeof(Scalar) + sizeof(int));
     std::int64_t const free = support::free_host_bytes();

@@ -116,29 +116,23 @@ void hold_transpose(Exec const& exec, PlanPanels<Exec, Ordinal>& plan,
   }
 }
 
-/// Whether one column is multiplied by whole rows.
-template <class Exec, class Scalar, class Ordinal>
-bool reads_slices(PlanState<Exec, Ordinal> const& plan) {
-  if constexpr (!has_slices_v<Exec, Scalar>) return false;
-  if (plan.given.block > 1) return false;
-  return decision_at(plan.plain, 1, sizeof(Scalar)).first().kernel() == SpmmKernelId::rows;
-}
-
 template <class Exec, class Scalar, class Ordinal>
 bool hold_slices(Exec const& exec, PlanPanels<Exec, Ordinal>& plan,
                  MatrixRef<Scalar, void, Ordinal> const& A) {
   check_plan("blockspan::SpmmPlan::hold_slices", plan, A.pattern);
   bool held = false;
-  for (std::size_t p = 0; p < plan.states.size(); ++p) {
-    if (!reads_slices<Exec, Scalar>(*plan.states[p])) continue;
-    if constexpr (has_slices_v<Exec, Scalar>) {
-      using Slices = RowSlices<Scalar, Exec, Ordinal>;
+  if constexpr (has_slices_v<Exec, Scalar>) {
+    using Slices = RowSlices<Scalar, Exec, Ordinal>;
+    for (std::size_t p = 0; p < plan.states.size(); ++p) {
+      auto& state = *plan.states[p];
       auto const& panel = plan.rows.panels[p];
+      auto const kernel = decision_at(state.plain, 1, sizeof(Scalar)).first().kernel();
+      if (state.given.block > 1 || kernel != SpmmKernelId::rows) continue;
       MatrixRef<Scalar, int, Ordinal> const part{panel.pattern, values_of(A, panel)};
-      auto& cached = plan.states[p]->cached;
-      cached.belong_to(part.values);
-      auto const old = std::exchange(cached.slices, nullptr);  // and so it stays without memory
-      cached.slices = std::make_shared<Slices const>(
+      state.cached.belong_to(part.values);
+      // and so it stays where memory is short
+      auto const old = std::exchange(state.cached.slices, nullptr);
+      state.cached.slices = std::make_shared<Slices const>(
           make_row_slices(exec, part, old ? *static_cast<Slices const*>(old.get()) : Slices{}));
       held = true;
     }

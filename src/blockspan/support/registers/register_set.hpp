@@ -15,8 +15,6 @@
 #else
 #define BLOCKSPAN_KEEP_SCALAR(number) static_cast<void>(0)
 #endif
-/// The same for a vector register: its value is rounded before it is added.
-#define BLOCKSPAN_KEEP_REGISTER(vector) BLOCKSPAN_KEEP_SCALAR(vector)
 
 #define BLOCKSPAN_NOINLINE __attribute__((noinline))
 

@@ -18,26 +18,32 @@ namespace blockspan::products {
 
 inline namespace BLOCKSPAN_REGISTERS {
 
-/// Hosts: the sum of a segment's products with one real column, whose k-th element is x[k *
-/// stride]. Two chains of sums: one waits for its additions, and what four leave over of a row is a
-/// loop whose end the processor cannot foresee.
-template <class Entries, class Segment, class Scalar, class Stride>
-BLOCKSPAN_HOST_INLINE Scalar multiply_column(Entries const& entries, Segment const& segment,
-                                             Scalar const* x, Stride stride) {
-  auto const add = [&](Scalar& sum, int k) {
-    entries.prefetch(k);
-    Scalar product = entries.value(k) * x[static_cast<std::int64_t>(entries.column(k)) * stride];
+/// Hosts: adds the products of entries [k, last) with one real column, whose i-th element is x[i *
+/// stride], to two chains of sums, and returns their sum. Two, since one waits for its additions,
+/// and what four leave over of a row is a loop whose end the processor cannot foresee.
+template <class Entries, class Index, class Scalar, class Stride>
+BLOCKSPAN_HOST_INLINE Scalar add_to_column(Entries const& entries, Index k, Index last,
+                                           Scalar const* x, Stride stride, Scalar even,
+                                           Scalar odd) {
+  auto const add = [&](Scalar& sum, Index i) {
+    entries.prefetch(i);
+    Scalar product = entries.value(i) * x[static_cast<std::int64_t>(entries.column(i)) * stride];
     BLOCKSPAN_KEEP_SCALAR(product);
     sum += product;
   };
-  Scalar even(0), odd(0);
-  int k = segment.first;
-  for (; segment.last - k >= 2; k += 2) {
+  for (; last - k >= 2; k += 2) {
     add(even, k);
     add(odd, k + 1);
   }
-  if (k < segment.last) add(even, k);
+  if (k < last) add(even, k);
   return even + odd;
+}
+
+/// The sum of a segment's products.
+template <class Entries, class Segment, class Scalar, class Stride>
+BLOCKSPAN_HOST_INLINE Scalar multiply_column(Entries const& entries, Segment const& segment,
+                                             Scalar const* x, Stride stride) {
+  return add_to_column(entries, segment.first, segment.last, x, stride, Scalar(0), Scalar(0));
 }
 
 /// Before which entry rows of X are prefetched: before none where X stays in the caches.

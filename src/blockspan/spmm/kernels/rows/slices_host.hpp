@@ -9,6 +9,7 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/spmm/devices/host.hpp>
+#include <blockspan/spmm/kernels/rows/direct_registers.hpp>
 #include <blockspan/spmm/layouts/row_slices.hpp>
 #include <blockspan/spmm/parts/host_writers.hpp>
 #include <blockspan/support/arithmetic.hpp>
@@ -50,27 +51,23 @@ struct MultiplySlices {
     Scalar const* x;
     Stride stride;
 
-    BLOCKSPAN_HOST_INLINE Scalar element(std::int64_t k) const {
-      return x[static_cast<std::int64_t>(columns[k]) * stride];
-    }
-    BLOCKSPAN_HOST_INLINE void add(Scalar& sum, std::int64_t k) const {
-      Scalar product = values[k] * element(k);
-      BLOCKSPAN_KEEP_SCALAR(product);
-      sum += product;
+    BLOCKSPAN_HOST_INLINE std::int64_t column(std::int64_t k) const { return columns[k]; }
+    BLOCKSPAN_HOST_INLINE Scalar value(std::int64_t k) const { return values[k]; }
+    BLOCKSPAN_HOST_INLINE void prefetch(std::int64_t) const {}
+    /// The next entry of each row of a slice.
+    BLOCKSPAN_HOST_INLINE void add(Register* sums, std::int64_t k) const {
+      add(sums, k, std::make_integer_sequence<int, width>());
     }
     template <int... lanes>
     BLOCKSPAN_HOST_INLINE void add(Register* sums, std::int64_t k,
                                    std::integer_sequence<int, lanes...>) const {
       for (int r = 0; r < registers; ++r, k += width) {
-        Register product, elements = {element(k + lanes)...};
+        Register product, elements = {x[column(k + lanes) * stride]...};
         std::memcpy(&product, values + k, sizeof(Register));
         product *= elements;
-        BLOCKSPAN_KEEP_REGISTER(product);
+        BLOCKSPAN_KEEP_SCALAR(product);  // each is rounded, as add_to_column rounds it
         sums[r] += product;
       }
-    }
-    BLOCKSPAN_HOST_INLINE void add(Register* sums, std::int64_t k) const {
-      add(sums, k, std::make_integer_sequence<int, width>());
     }
   };
 
@@ -101,26 +98,19 @@ struct MultiplySlices {
         continue;
       }
       std::memcpy(sums, even, sizeof sums), std::memcpy(others, odd, sizeof others);
-      for (std::int64_t r = 0; r < slice_rows && place + r < last_row; ++r)
-        writer.write(row[place + r], rest_of_row(entries, k, ends[place + r], sums[r], others[r]));
+      for (std::int64_t r = 0; r < slice_rows && place + r < last_row; ++r) {
+        std::int64_t const last = ends[place + r];
+        writer.write(row[place + r], add_to_column(entries, k, last, entries.x, entries.stride,
+                                                   sums[r], others[r]));
+        k = last;
+      }
     }
-  }
-
-  static BLOCKSPAN_HOST_INLINE Scalar rest_of_row(Entries const& entries, std::int64_t& k,
-                                                  std::int64_t end, Scalar even, Scalar odd) {
-    for (; end - k >= 2; k += 2) {
-      entries.add(even, k);
-      entries.add(odd, k + 1);
-    }
-    if (k < end) entries.add(even, k++);
-    return even + odd;
   }
 };
 
 /// Whether products of these scalars have such a kernel.
 template <class Exec, class Scalar>
-inline constexpr bool has_slices_v =
-    runs_on_host_v<Exec> && !is_complex_v<Scalar> && std::is_floating_point_v<Scalar>;
+inline constexpr bool has_slices_v = runs_on_host_v<Exec>&& std::is_floating_point_v<Scalar>;
 
 /// The slices that a call has, for one column; null: none.
 template <class Call>
