@@ -12,6 +12,7 @@
 #include <blockspan/spmm/kernels/windows/windows_choice.hpp>
 #include <blockspan/spmm/launch/check.hpp>
 #include <blockspan/spmm/launch/kernel_table.hpp>
+#include <blockspan/spmm/launch/team_scratch.hpp>
 #include <blockspan/spmm/layouts/cut_rows.hpp>
 #include <blockspan/spmm/layouts/distances.hpp>
 #include <blockspan/spmm/layouts/row_clusters.hpp>
@@ -308,6 +309,7 @@ std::shared_ptr<PlanPanels<Exec, Ordinal>> make_plan_panels(
   plan->owner = std::move(owner);
   plan->most_entries = most_entries;
   plan->rows = cut_into_panels(exec, A, most_entries);
+  reserve_team_scratch(exec);
   for (auto const& panel : plan->rows.panels) {
     plan->states.push_back(make_plan_state(exec, panel.pattern, options, scalar));
     auto const& rows = plan->states.back()->plain.statistics;

@@ -63,16 +63,15 @@ Factor<Exec, Scalar, Ordinal> factor_of(Exec const& exec, PlanState<Exec, Ordina
 /// The product with the copies that were decided in place of X and Y, in the plan's memory.
 template <class Exec, class Scalar, class Ordinal>
 Product<Scalar> with_copies(Exec const& exec, PlanState<Exec, Ordinal>& plan,
-                            Decision const& decision, std::string const& label,
-                            Product<Scalar> product) {
+                            Decision const& decision, char const* label, Product<Scalar> product) {
   std::int64_t const columns =
       ceil_div(product.Y.columns, std::int64_t{device_vector_v<Scalar>}) * device_vector_v<Scalar>;
   if (decision.x == BlockCopy::row_major)
-    product.X = row_major_copy(exec, plan.x_copy, product.X, label + "::pack");
+    product.X = row_major_copy(exec, plan.x_copy, product.X, std::string(label) + "::pack");
   if constexpr (!runs_on_host_v<Exec>) {
     if (decision.x == BlockCopy::whole_vectors) {
       auto const X = row_major_scratch<Scalar>(exec, plan.x_copy, product.X.rows, columns);
-      relayout_block(exec, product.X, Scalar(0), X, label + "::pack");
+      relayout_block(exec, product.X, Scalar(0), X, std::string(label) + "::pack");
       product.X = X;
     }
     if (decision.y_by_copy) {
@@ -123,14 +122,15 @@ template <class Exec, class Scalar, class Storage, class Ordinal>
 void run(Exec const& exec, PlanState<Exec, Ordinal>* plan, Decision const& decision,
          Factor<Exec, Storage, Ordinal> const& A, Product<Scalar, Storage> const& product) {
   auto operands = product;
-  std::string const label = A.prepared.choice.variant->label;
+  char const* const label = A.prepared.choice.variant->label;
   if constexpr (std::is_same_v<Scalar, Storage>)
     if (plan) operands = with_copies(exec, *plan, decision, label, product);
   for_each_launch(exec, plan, decision, A, operands,
                   [&](auto const& call, std::int64_t) { launch_kernel_of(call, plan); });
   if constexpr (std::is_same_v<Scalar, Storage> && !runs_on_host_v<Exec>)
     if (decision.y_by_copy)
-      relayout_block<Exec, Scalar>(exec, operands.Y, product.beta, product.Y, label + "::unpack");
+      relayout_block<Exec, Scalar>(exec, operands.Y, product.beta, product.Y,
+                                   std::string(label) + "::unpack");
 }
 
 template <class Exec, class Scalar, class Storage, class Ordinal>
