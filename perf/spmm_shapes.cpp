@@ -73,14 +73,14 @@ std::optional<Settings> parse(int argc, char** argv) {
 }
 
 /// Grids with at least a quarter of the lanes that a row of `vectors` vectors wants.
-std::vector<SpmmLanes> grids(int vectors, bool takes_two) {
+std::vector<SpmmLanes> grids(int vectors) {
   int full = 1;
   while (full < vectors && full < 32) full *= 2;
   std::vector<SpmmLanes> result;
   for (int across = full; across >= std::max(1, full / 4); across /= 2) {
     for (int entries = 1; across * entries <= 32; entries *= 2)
       result.push_back({across, entries, 1});
-    if (takes_two) result.push_back({across, 1, 2});
+    if (vectors > 1) result.push_back({across, 1, 2});
   }
   return result;
 }
@@ -112,7 +112,7 @@ class Sweep {
     int const vectors = fit ? columns_ * int{sizeof(Scalar)} / 16 : columns_;
     double const plan = time(lines, {.columns = columns_});
     bool const has_pairs = blockspan::products::lanes_exchange_v<Exec>;
-    for (SpmmLanes const& lanes : grids(vectors, fit)) {
+    for (SpmmLanes const& lanes : grids(vectors)) {
       if (columns_ == 1 && rows.longest <= longest_row && has_pairs)
         for (char const* const id : {"row_pairs", "adaptive", "groups"})
           time(lines, {.algorithm = id, .lanes = lanes});

@@ -152,9 +152,13 @@ TEST(Model, GivesALaneUpToFiveSingleColumns) {
   EXPECT_EQ(shape(2, 11), std::pair(2, 8));
   EXPECT_EQ(shape(0, 13), std::pair(4, 4));
   EXPECT_EQ(shape(0, 15), std::pair(2, 8));
-  EXPECT_EQ(shape(2, 19), std::pair(3, 8));
-  EXPECT_EQ(shape(2, 31), std::pair(4, 8));
-  EXPECT_EQ(shape(2, 39), std::pair(5, 8));
+  EXPECT_EQ(shape(1, 19), std::pair(3, 8));
+  EXPECT_EQ(shape(1, 31), std::pair(4, 8));
+  EXPECT_EQ(shape(1, 39), std::pair(5, 8));
+  EXPECT_EQ(shape(2, 19), std::pair(2, 16));
+  EXPECT_EQ(shape(2, 39), std::pair(2, 32));
+  EXPECT_EQ(shape(2, 65), std::pair(3, 32));
+  EXPECT_EQ(shape(2, 200), std::pair(5, 32));
   EXPECT_EQ(shape(0, 63), std::pair(4, 16));
 }
 

@@ -120,7 +120,10 @@ inline constexpr int pair_lane_bits_short = 3, pair_lane_bits = 4;
 /// Columns from which on a lane owns four; in even rows also where four lanes are enough. Two and
 /// four, n = 9, 15, 31: 7-point 128^3 337, 253; 358, 331; 596, 547; 27-point 333, 268; 358, 442;
 /// 598, 571; R-MAT 18 98, 104; 108, 133; 182, 176. Three, or five with this many lanes at least,
-/// where that leaves fewer idle.
+/// where that leaves fewer idle. Of rows more uneven than three_vectors_uneven as few as all lanes
+/// of a warp leave, but two: n = 33, five by 8 lanes and two by 32: soc-Slashdot0902 99, 61; power
+/// law of 2e5 217, 141; rows of 490 98, 82; R-MAT 18 203, 210; less uneven ones 187, 213; n = 63,
+/// rows of 490 149, 108; n = 17 (by 16) power law 94, 81; R-MAT 18 123, 126.
 inline constexpr std::int64_t four_columns = 17, four_columns_of_even_rows[] = {5, 13};
 inline constexpr int five_columns_bits = 3;
 

@@ -187,6 +187,9 @@ Lanes columns_of_lane(Lanes lanes, std::int64_t columns, int most, SegmentStatis
   auto const with = [&](int each) {
     return Lanes{{column_lane_bits(columns, each, false), 0}, each};
   };
+  std::int64_t const fewest = ceil_div(columns, std::int64_t{1} << tuning::device_lane_bits);
+  if (of.unevenness > three_vectors_uneven)  // few rows a warp, which wait for each other
+    return with(static_cast<int>(std::clamp<std::int64_t>(fewest, 2, most)));
   Lanes best = with(4);
   if (with(3).room(columns) < best.room(columns)) best = with(3);
   Lanes const five = with(5);
