@@ -148,35 +148,51 @@ CAPTIONS = {
 OF_STUDIES = {"cases": sorted_speed_ups, "collection": scatter_of_sizes, "solvers": solver_times}
 
 
-def overview_products(axes, results, group):
+def overview_products(axes, results, matrix):
     """Time of a product over its columns."""
-    cases = [case for case in results["cases"] if case["group"] == group]
+    of_width = {case["columns"]: case for case in results["cases"]
+                if case["matrix"] == matrix and case["scalar"] == "f64"}
+    cases = [case for _, case in sorted(of_width.items())]
     ends = []
     for who in ("auto", *PEERS, "floor"):
         some = [(c["columns"], c.get("floor_ms") if who == "floor" else
                  median(auto(c) if who == "auto" else fastest(kernels(c, who)))) for c in cases]
         some = [(n, time) for n, time in some if time and n <= 64]
         _, colour, dashes = style(who)
-        axes.plot(*zip(*some), color=colour, linestyle=dashes, linewidth=2 if who == "auto" else 1.2)
+        axes.plot(*zip(*some), color=colour, linestyle=dashes, marker=None if who == "floor" else ".",
+                  linewidth=2 if who == "auto" else 1.2)
         ends.append((who, some[-1]))
     axes.set_ylim(bottom=0)
-    axes.set_title(f"Y = A X, {group}", loc="left")
+    axes.set_title(f"Y = A X, {matrix}", loc="left")
     axes.set_xlabel("columns of X")
     axes.set_ylabel("milliseconds")
     label_ends(axes, ends)
 
 
-def overview_solve(axes, results, matrix):
-    """Time to the lowest eigenpairs, a bar each."""
-    case = next(c for c in results["cases"] if c.get("task") == "eigenpairs"
-                and c["matrix"] == matrix and "mass" not in c)
-    found = sorted(solves(case), key=lambda pair: -pair[1])
+def eigenpairs_of(results, matrix):
+    """The case of the lowest eigenpairs of this matrix, or none."""
+    return next((case for case in results["cases"] if case.get("task") == "eigenpairs"
+                 and case["matrix"] == matrix and "mass" not in case), None)
+
+
+def overview_solve(axes, studies, matrix):
+    """Time to the lowest eigenpairs, a bar each; multigrid's with its setup."""
+    case = eigenpairs_of(studies["solvers"], matrix)
+    found = solves(case)
+    hierarchy = eigenpairs_of(studies.get("multigrid", {"cases": []}), matrix)
+    for kernel in hierarchy["kernels"] if hierarchy else []:
+        if kernel["id"] == "multigrid" and median(kernel):
+            found.append(("multigrid", (median(kernel) + kernel["setup_ms"]) / 1000))
+    found.sort(key=lambda pair: -pair[1])
+    words = {"auto": "Blockspan, Jacobi", "chebyshev:8": "Blockspan, Chebyshev",
+             "multigrid": "Blockspan, multigrid and its setup"}
     for place, (who, seconds) in enumerate(found):
-        name, colour = named(who)
-        name = "Blockspan, Jacobi" if who == "auto" else name.replace("Blockspan on", "on")
+        name, colour = named("auto" if who == "multigrid" else who)
+        name = words.get(who, name.replace("Blockspan on", "on"))
         axes.barh(place, seconds, color=colour, height=0.6, alpha=0.55 if who in PEERS else 1)
         axes.annotate(f"{name}  {seconds:.2f} s", (seconds, place), xytext=(4, 0),
                       textcoords="offset points", va="center", color=colour)
+    axes.set_xlim(right=1.35 * found[0][1])
     axes.set_yticks([])
     axes.xaxis.set_major_locator(ticker.MaxNLocator(4))
     axes.grid(False, axis="y")
@@ -185,12 +201,12 @@ def overview_solve(axes, results, matrix):
 
 
 def overview(studies):
-    """The picture of a folder of results that has these cases of widths and solvers."""
+    """The picture of a folder of results that has these cases of products and solvers."""
     product, solve = "laplace27:96", "laplace27:80"
-    for study, matrix in (("widths", product), ("solvers", solve)):
+    for study, matrix in (("cases", product), ("solvers", solve)):
         if not any(case["matrix"] == matrix for case in studies.get(study, {"cases": []})["cases"]):
             return None
     figure, (left, right) = grid(2, tall=2.6)
-    overview_products(left, studies["widths"], product)
-    overview_solve(right, studies["solvers"], solve)
+    overview_products(left, studies["cases"], product)
+    overview_solve(right, studies, solve)
     return figure

@@ -31,7 +31,7 @@ def page(folder, studies, others):
              " of the first page; each page names its own commit, device and versions.", ""]
     if (folder / "figures" / "overview.svg").exists():
         lines += ["![A product and a solve](figures/overview.svg)", "",
-                  "Left from `widths`, right from `solvers`.", ""]
+                  "Left from `cases`, right from `solvers` and `multigrid`.", ""]
     titles = [results.get("title") for _, results in studies]
     if studies:
         lines += ["Geometric means of what `auto` gains over the fastest right kernel of each peer, and of"

@@ -16,8 +16,8 @@ Study widths(Scope const& scope) {
                  {"it ran", "ran:auto"},
                  {"auto, column-major", "ms:auto/column"},
                  {"it ran", "ran:auto/column"},
-                 {"cuSPARSE, row-major", "ms:cusparse/spmm/default/row"},
-                 {"cuSPARSE, column-major", "ms:cusparse/spmm/default/column"},
+                 {"cuSPARSE, row-major", "ms:cusparse/spmm/csr_alg3/row"},
+                 {"cuSPARSE, column-major", "ms:cusparse/spmm/csr_alg3/column"},
                  {"Kokkos Kernels", "ms:kokkos-kernels"}};
   study.plots = {{.name = "cost",
                   .title = "Cost of n columns",
@@ -25,8 +25,8 @@ Study widths(Scope const& scope) {
                   .curves = {{"floor", "floor"},
                              {"auto, row-major", "ms:auto"},
                              {"auto, column-major", "ms:auto/column"},
-                             {"cuSPARSE, row-major", "ms:cusparse/spmm/default/row"},
-                             {"cuSPARSE, column-major", "ms:cusparse/spmm/default/column"},
+                             {"cuSPARSE, row-major", "ms:cusparse/spmm/csr_alg3/row"},
+                             {"cuSPARSE, column-major", "ms:cusparse/spmm/csr_alg3/column"},
                              {"Kokkos Kernels", "ms:kokkos-kernels"}},
                   .y = "ms"}};
   std::vector<std::string> const specs =
@@ -38,7 +38,7 @@ Study widths(Scope const& scope) {
       study.cases.push_back({.group = spec,
                              .spec = spec,
                              .columns = n,
-                             .contenders = {"auto", "cusparse/spmm/default", "kokkos-kernels"}});
+                             .contenders = {"auto", "cusparse/spmm/csr_alg3", "kokkos-kernels"}});
   return study;
 }
 
