@@ -217,15 +217,34 @@ void for_each_entry(std::int64_t rows, std::int64_t columns, Function const& f) 
   }
 }
 
+/// Throws Error, on all ranks, unless each has a block of its own rows and `whole` on `root` has
+/// all rows and as many columns.
+template <class WholeView, class LocalView>
+void require_extents(char const* where, RowSpace const& space, WholeView const& whole,
+                     LocalView const& local, int root) {
+  auto const& ranks = space.communicator();
+  auto const n = static_cast<std::int64_t>(local.extent(0)),
+             k = static_cast<std::int64_t>(local.extent(1)), all = space.global_rows(n);
+  std::int64_t of_root[] = {static_cast<std::int64_t>(whole.extent(0)),
+                            static_cast<std::int64_t>(whole.extent(1))};
+  ranks.broadcast(std::span<std::int64_t>(of_root), root);
+  ranks.run_agreed([&] {
+    space.require_rows(n, where);
+    require(of_root[0] == all && of_root[1] == k, where, "the whole block on rank ", root, " is ",
+            of_root[0], " x ", of_root[1], ", the rows of all ranks are ", all, " x ", k);
+  });
+}
+
 }  // namespace distributed
 
 /// Overwrites `local`, this rank's rows x k of any layout in host memory, by its rows of `whole`:
-/// all rows x k in host memory on `root`, not read on other ranks. All ranks together. Extents are
-/// not checked. One message and one packed copy a rank.
+/// all rows x k in host memory on `root`, not read on other ranks. All ranks together; throws Error
+/// on all of them where extents differ. One message and one packed copy a rank.
 template <class WholeView, class LocalView>
 void scatter_block(RowSpace const& space, WholeView const& whole, LocalView const& local,
                    int root = 0) {
   using Scalar = typename LocalView::non_const_value_type;
+  distributed::require_extents("blockspan::scatter_block", space, whole, local, root);
   auto const& ranks = space.communicator();
   auto const n = static_cast<std::int64_t>(local.extent(0)),
              k = static_cast<std::int64_t>(local.extent(1));
@@ -248,6 +267,7 @@ template <class LocalView, class WholeView>
 void gather_block(RowSpace const& space, LocalView const& local, WholeView const& whole,
                   int root = 0) {
   using Scalar = typename LocalView::non_const_value_type;
+  distributed::require_extents("blockspan::gather_block", space, whole, local, root);
   auto const& ranks = space.communicator();
   auto const n = static_cast<std::int64_t>(local.extent(0)),
              k = static_cast<std::int64_t>(local.extent(1));
