@@ -91,7 +91,7 @@ struct MultigridSeconds {
   double graph = 0;      ///< strength and aggregates
   double tentative = 0;  ///< Gram-Schmidt in aggregates, and the filtered pattern
   double patterns = 0;   ///< of P, its adjoint and, on devices, the products
-  double values = 0;     ///< of these, on hosts with the patterns of the products
+  double values = 0;     ///< of the products and, on devices, of P; on hosts with their patterns
   double plans = 0;      ///< of products with the levels
   double inverse = 0;    ///< of the last level
   double cycle = 0;      ///< copies in the cycle's precision, and plans for them

@@ -108,15 +108,16 @@ struct Coarsening {
   void refresh(Exec const& exec, SetupRun<Scalar, Exec>& setup, Spectrum const& spectrum);
 
  private:
-  /// Hosts find the entries of A P and C and add up their values in one pass.
+  /// Hosts find the entries of P, A P and C and add up their values in one pass.
   static constexpr bool values_with_patterns = runs_on_host_v<Exec>;
 
   bool form(Exec const& exec, SetupRun<Scalar, Exec>& setup, Spectrum const& spectrum);
-  void allocate_prolongator(Exec const& exec, SetupRun<Scalar, Exec>& setup);
-  bool form_products(Exec const& exec, SetupRun<Scalar, Exec>& setup, Spectrum const& spectrum,
-                     std::int64_t most);
+  void find_smoothed(Exec const& exec, SetupRun<Scalar, Exec>& setup, Spectrum const& spectrum);
+  bool form_products(Exec const& exec, SetupRun<Scalar, Exec>& setup, std::int64_t most);
   void form_prolongator(Exec const& exec, SetupRun<Scalar, Exec>& setup, Spectrum const& spectrum);
+  void form_smoother(Exec const& exec, SetupRun<Scalar, Exec>& setup, Spectrum const& spectrum);
   void smooth(Exec const& exec, SetupRun<Scalar, Exec>& setup);
+  void restore_near_null(Exec const& exec);
   void form_values(Exec const& exec, SetupRun<Scalar, Exec>& setup);
   void take_mean(Exec const& exec, Array<Scalar, Exec> const& of_RAP);
 };

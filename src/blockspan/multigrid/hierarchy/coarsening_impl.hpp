@@ -126,23 +126,19 @@ bool Coarsening<Scalar, Exec>::form(Exec const& exec, SetupRun<Scalar, Exec>& se
     auto const of_S = filtered.pattern.ref();
     bool const same = filtered.whole && of_S.entries == pattern().entries;
     filtered_supernodes = same ? supernodes : find_supernodes(exec, of_S, groups);
-    auto const once = multiply_patterns(exec, setup.arena, of_S, T.pattern.ref(),
-                                        filtered_supernodes, tentative_supernodes);
-    if (twice) smoothed_once = once;
-    prolongator = twice ? multiply_patterns(exec, setup.arena, of_S, once.ref(),
-                                            filtered_supernodes, filtered_supernodes)
-                        : once;
     prolongator_supernodes = filtered_supernodes;
-    smoothed = form_products(exec, setup, spectrum, static_cast<std::int64_t>(A.nnz()));
+    find_smoothed(exec, setup, spectrum);
+    smoothed = form_products(exec, setup, static_cast<std::int64_t>(A.nnz()));
   }
   if (!smoothed && filtered.tolerant) return false;
   if (!smoothed) {
     prolongator = T.pattern;
     prolongator_supernodes = tentative_supernodes;
-    form_products(exec, setup, spectrum, any);
+    form_products(exec, setup, any);
   }
   if constexpr (!values_with_patterns) {
-    allocate_prolongator(exec, setup);
+    P = report.smoothed ? kept_array<Scalar>(exec, setup.arena, prolongator.entries()) : T.values;
+    R = kept_array<Scalar>(exec, setup.arena, prolongator.entries());
     C = kept_array<Scalar>(exec, setup.arena, coarse.entries());
     setup.charge(exec, &MultigridSeconds::patterns);
     refresh(exec, setup, spectrum);
@@ -150,18 +146,41 @@ bool Coarsening<Scalar, Exec>::form(Exec const& exec, SetupRun<Scalar, Exec>& se
   return true;
 }
 
-/// P := T or room for its values, and that of R.
+/// P = S T, or S S T: its pattern, on hosts with the values.
 template <class Scalar, class Exec>
-void Coarsening<Scalar, Exec>::allocate_prolongator(Exec const& exec,
-                                                    SetupRun<Scalar, Exec>& setup) {
-  P = report.smoothed ? kept_array<Scalar>(exec, setup.arena, prolongator.entries()) : T.values;
-  R = kept_array<Scalar>(exec, setup.arena, prolongator.entries());
+void Coarsening<Scalar, Exec>::find_smoothed(Exec const& exec, SetupRun<Scalar, Exec>& setup,
+                                             [[maybe_unused]] Spectrum const& spectrum) {
+  auto const of_S = filtered.pattern.ref();
+  if constexpr (!values_with_patterns) {
+    prolongator = multiply_patterns(exec, setup.arena, of_S, T.pattern.ref(), filtered_supernodes,
+                                    tentative_supernodes);
+    if (!twice) return;
+    smoothed_once = prolongator;
+    prolongator = multiply_patterns(exec, setup.arena, of_S, smoothed_once.ref(),
+                                    filtered_supernodes, filtered_supernodes);
+  } else {
+    form_smoother(exec, setup, spectrum);
+    auto const multiply = [&](MatrixRef<Scalar, int, int> const& by, Supernodes const& alike) {
+      constexpr auto any = std::numeric_limits<std::int64_t>::max();
+      return *multiply_on_host<Exec, Scalar>(exec, setup.arena, {of_S, S.data()}, by,
+                                             filtered_supernodes, alike, true, any);
+    };
+    auto made = multiply({T.pattern.ref(), T.values.data()}, tentative_supernodes);
+    if (twice) {
+      smoothed_once = made.pattern;
+      made = multiply({smoothed_once.ref(), made.values.data()}, filtered_supernodes);
+    }
+    prolongator = made.pattern;
+    P = kept_array<Scalar>(exec, setup.arena, prolongator.entries());
+    Kokkos::deep_copy(exec, P, made.values);
+    restore_near_null(exec);
+  }
 }
 
 /// R, A P and C for the pattern of P; false: C would have more than `most` entries.
 template <class Scalar, class Exec>
 bool Coarsening<Scalar, Exec>::form_products(Exec const& exec, SetupRun<Scalar, Exec>& setup,
-                                             Spectrum const& spectrum, std::int64_t most) {
+                                             std::int64_t most) {
   auto const aggregates = T.nodes.groups();
   bool const made = setup.options.prolongators.empty();
   restrictor = transposed(exec, setup.arena, prolongator);
@@ -176,9 +195,10 @@ bool Coarsening<Scalar, Exec>::form_products(Exec const& exec, SetupRun<Scalar, 
     return coarse.entries() <= most;
   } else {
     constexpr auto any = std::numeric_limits<std::int64_t>::max();
-    allocate_prolongator(exec, setup);
+    if (!report.smoothed) P = T.values;
+    R = kept_array<Scalar>(exec, setup.arena, prolongator.entries());
     setup.charge(exec, &MultigridSeconds::patterns);
-    form_prolongator(exec, setup, spectrum);
+    gather_conjugates<Exec, Scalar>(exec, restrictor.places, P, R);
     auto const AP =
         multiply_on_host<Exec, Scalar>(exec, setup.arena, ref(), {prolongator.ref(), P.data()},
                                        supernodes, prolongator_supernodes, true, any);
@@ -202,36 +222,48 @@ template <class Scalar, class Exec>
 void Coarsening<Scalar, Exec>::form_prolongator(Exec const& exec, SetupRun<Scalar, Exec>& setup,
                                                 Spectrum const& spectrum) {
   if (report.smoothed) {
-    auto const of_S = filtered.pattern.ref();
-    if (static_cast<std::int64_t>(S.extent(0)) != of_S.entries)
-      S = kept_array<Scalar>(exec, setup.arena, of_S.entries);
-    gather(exec, filtered.source, A.values.data(), S);
-    auto upper = spectrum.upper;
-    auto weights = spectrum.factors;
-    if (!filtered.whole) {
-      if (T.vectors == 1)
-        each_by_lanes(exec, "Blockspan::multigrid_add_left_out", of_S.rows,
-                      lanes_for(of_S.entries, of_S.rows),
-                      AddLeftOut<Scalar, Exec>{ref(), of_S, near_null, S.data()});
-      auto const F = matrix_of<Scalar, Exec>(filtered.pattern, S);
-      if (!filtered_op)
-        filtered_op = std::make_shared<MatrixOperator<Scalar, Exec> const>(
-            exec, F, SpmmPlanOptions{.columns = 1});
-      auto const of_F = level_spectrum(exec, setup, *filtered_op, F);
-      upper = of_F.upper;
-      weights = of_F.factors;
-      setup.charge(exec, &MultigridSeconds::spectrum);
-    }
-    double const factor = upper > 0 ? damping / upper : 0;
-    each_by_lanes(exec, "Blockspan::multigrid_smooth", of_S.rows,
-                  lanes_for(of_S.entries, of_S.rows),
-                  SmoothRows<Scalar>{of_S, weights.data(), factor, S.data()});
+    form_smoother(exec, setup, spectrum);
     smooth(exec, setup);
-    if (cut_rows.extent(0) > 0)
-      keep_near_null<Exec, Scalar>(exec, cut_rows, near_null, T, prolongator, P);
-    exec.fence("Blockspan::multigrid_smoothed");  // the weights may be freed
+    restore_near_null(exec);
   }
   gather_conjugates<Exec, Scalar>(exec, restrictor.places, P, R);
+}
+
+/// S.
+template <class Scalar, class Exec>
+void Coarsening<Scalar, Exec>::form_smoother(Exec const& exec, SetupRun<Scalar, Exec>& setup,
+                                             Spectrum const& spectrum) {
+  auto const of_S = filtered.pattern.ref();
+  if (static_cast<std::int64_t>(S.extent(0)) != of_S.entries)
+    S = kept_array<Scalar>(exec, setup.arena, of_S.entries);
+  gather(exec, filtered.source, A.values.data(), S);
+  auto upper = spectrum.upper;
+  auto weights = spectrum.factors;
+  if (!filtered.whole) {
+    if (T.vectors == 1)
+      each_by_lanes(exec, "Blockspan::multigrid_add_left_out", of_S.rows,
+                    lanes_for(of_S.entries, of_S.rows),
+                    AddLeftOut<Scalar, Exec>{ref(), of_S, near_null, S.data()});
+    auto const F = matrix_of<Scalar, Exec>(filtered.pattern, S);
+    if (!filtered_op)
+      filtered_op = std::make_shared<MatrixOperator<Scalar, Exec> const>(
+          exec, F, SpmmPlanOptions{.columns = 1});
+    auto const of_F = level_spectrum(exec, setup, *filtered_op, F);
+    upper = of_F.upper;
+    weights = of_F.factors;
+    setup.charge(exec, &MultigridSeconds::spectrum);
+  }
+  double const factor = upper > 0 ? damping / upper : 0;
+  each_by_lanes(exec, "Blockspan::multigrid_smooth", of_S.rows, lanes_for(of_S.entries, of_S.rows),
+                SmoothRows<Scalar>{of_S, weights.data(), factor, S.data()});
+  exec.fence("Blockspan::multigrid_smoother");  // the weights may be freed
+}
+
+/// P where rows of A lack entries.
+template <class Scalar, class Exec>
+void Coarsening<Scalar, Exec>::restore_near_null(Exec const& exec) {
+  if (cut_rows.extent(0) > 0)
+    keep_near_null<Exec, Scalar>(exec, cut_rows, near_null, T, prolongator, P);
 }
 
 /// P := S T, or S S T.

@@ -22,7 +22,8 @@ struct FilteredPattern {
 struct StrongEntries {
   PatternRef<int, int> A, strong;
   int const* node;
-  bool all = false;  ///< weak ones too
+  bool of_rows = false;  ///< rows are nodes, so every edge is an entry
+  bool all = false;      ///< weak ones too
 
   /// Of row i, looked at in any order ...
   struct Search {
@@ -67,11 +68,13 @@ struct CountStrong {
   template <class Lanes>
   KOKKOS_FUNCTION void operator()(Lanes const& lanes, std::int64_t i) const {
     int const first = entries.A.row_offsets[i], count = entries.A.row_offsets[i + 1] - first;
-    auto const stays = entries.stay(lanes, i);
-    int const stay =
-        lanes.template sum<int>(count, [&](int p) { return stays(first + p) ? 1 : 0; });
     int const diagonal = lanes.template sum<int>(
         count, [&](int p) { return entries.A.column_indices[first + p] == i ? 1 : 0; });
+    int stay = entries.strong.row_offsets[i + 1] - entries.strong.row_offsets[i] + diagonal;
+    if (entries.all || !entries.of_rows) {
+      auto const stays = entries.stay(lanes, i);
+      stay = lanes.template sum<int>(count, [&](int p) { return stays(first + p) ? 1 : 0; });
+    }
     lanes.each(1, [&](int) { counts[i] = 2 * stay + (diagonal > 0 ? 0 : 1); });
   }
 };
@@ -125,7 +128,7 @@ template <class Exec>
 FilteredPattern<Exec> filter(Exec const& exec, Arena<Exec>& arena, PatternRef<int, int> const& A,
                              NodePartition<Exec> const& nodes, Pattern<Exec> const& strong,
                              double tolerated) {
-  StrongEntries entries{A, strong.ref(), nodes.of_row.data()};
+  StrongEntries entries{A, strong.ref(), nodes.of_row.data(), nodes.largest == 1};
   auto const offsets = kept_array<int>(exec, arena, A.rows + 1);
   auto const count_left_out = [&] {
     each_by_lanes(exec, "Blockspan::multigrid_count_filtered", A.rows, lanes_for(A.entries, A.rows),

@@ -263,9 +263,18 @@ class ListedProduct {
     bool const at_once = of_ != nullptr && single_rows_;
     RowSums<Scalar> sums(at_once ? rows_.B.columns : 0);
     ColumnOrder order(at_once ? 0 : rows_.B.columns);
+    // what A and B have together is enough as a rule: pages that nobody writes cost nothing, those
+    // of lists that grow are new each time
+    auto const expected =
+        static_cast<std::size_t>((rows_.A.entries + rows_.B.entries) / rows_.workers.count);
+    list.columns.room(expected);
+    if (of_ != nullptr) list.values.room(expected);
     std::int64_t entries = 0;
     for (std::int64_t group = range.first; group < range.last && entries <= most; ++group) {
-      int const bound = bound_.bound(group), rows = supernodes.rows(group);
+      // no more than there are columns: to count the products of a row takes as long as some of
+      // them
+      int const rows = supernodes.rows(group),
+                bound = at_once ? static_cast<int>(rows_.B.columns) : bound_.bound(group);
       int* const keys = list.columns.room(static_cast<std::size_t>(bound) + 1);
       int found = 0;
       if (at_once) {

@@ -172,8 +172,10 @@ Pattern<Exec> full_pattern(Exec const& exec, Arena<Exec>& arena, int n) {
       exec, "Blockspan::multigrid_dense", n + 1,
       KOKKOS_LAMBDA(std::int64_t i) { offsets(i) = static_cast<int>(i * n); });
   each(
-      exec, "Blockspan::multigrid_dense", entries,
-      KOKKOS_LAMBDA(std::int64_t k) { indices(k) = static_cast<int>(k % n); });
+      exec, "Blockspan::multigrid_dense", entries, KOKKOS_LAMBDA(std::int64_t k) {
+        indices(k) =
+            static_cast<int>(static_cast<std::uint32_t>(k) % static_cast<std::uint32_t>(n));
+      });
   return full;
 }
 
