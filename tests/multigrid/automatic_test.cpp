@@ -239,6 +239,28 @@ TEST(MultigridAutomatic, AsksOnceWhetherTheGraphIsNarrow) {
   }
 }
 
+/// Of a wide graph of many rows the work itself is enough where groups follow, which its setup
+/// serves too: 33 for two of sixteen columns, of which 15 + 17 and 16 + 18 iterations are left.
+TEST(MultigridAutomatic, CountsOnTheGroupsThatASetupServes) {
+  struct Row {
+    GraphShape shape;
+    std::int64_t rows;
+    int iterations, due;  // of a group, for all of its digits
+  };
+  GraphShape const wide{}, uneven{.uneven = true}, structure{.mixed_signs = true};
+  for (auto const& [shape, rows, iterations, due] :
+       {Row{wide, 30'000, 17, 0}, Row{wide, 30'000, 18, 2}, Row{uneven, 30'000, 18, 2},
+        Row{wide, 29'999, 18, 0}, Row{structure, 30'000, 18, 0}}) {
+    ChangeOver course(SolveKind::system, by_polynomial, rows, 16, 1e-8, true,
+                      [shape = shape] { return shape; });
+    int found = 0;
+    for (int k = 1; k <= 4 && found == 0; ++k)
+      if (course.due(std::vector<double>(16, std::pow(1e-8, double(k) / iterations)), k, 1))
+        found = k;
+    EXPECT_EQ(found, due) << rows << " rows, " << iterations << " iterations";
+  }
+}
+
 TEST(MultigridAutomatic, CountsFourIterationsOfJacobiAsOneOfThePolynomial) {
   auto const course = [](bool polynomial) {
     return ChangeOver(SolveKind::system, polynomial, 10'000, 1, 1e-8, true,
