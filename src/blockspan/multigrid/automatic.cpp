@@ -97,7 +97,7 @@ bool ChangeOver::is_time_for_levels(int iteration, int together, int groups_afte
   // The narrow stand for long where they have begun to. Others, of three dimensions or with hubs,
   // end sooner than the pace says, and structures in a block much sooner.
   double const narrow = 0.5, mixed_signs = 1.5 * together - 0.25, elsewhere = 2.5;
-  constexpr std::int64_t for_groups = 30'000;  // rows from which a cycle takes one iteration
+  constexpr std::int64_t for_groups = 30'000;  // fewer rows: a setup takes eight iterations, not 5
   if (!may_coarsen_) return false;
   int const groups = 1 + groups_after,
             work = static_cast<int>(multigrid_work(kind_, together, groups) / weight_);
@@ -112,7 +112,7 @@ bool ChangeOver::is_time_for_levels(int iteration, int together, int groups_afte
   if (look_) shape_ = std::exchange(look_, nullptr)();
   if (shape_.narrow) return true;
   if (shape_.mixed_signs) return is_time(mixed_signs);
-  // the groups that follow count on one setup: no pace is as far out as that
+  // one setup serves the groups that follow: with them a pace may be out by a third
   if (groups > 1 && rows_ >= for_groups) return is_time(1);
   return 2 * iteration >= work && is_time(elsewhere);
 }
