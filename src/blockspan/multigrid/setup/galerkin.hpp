@@ -13,7 +13,8 @@ namespace blockspan::levels {
 template <class Exec>
 struct FilteredPattern {
   Pattern<Exec> pattern;
-  Integers<Exec> source;  ///< of an entry in A; -1: a diagonal entry that A does not store
+  /// Of an entry in A; -1: a diagonal entry that A does not store; empty: entry k is that of A.
+  Integers<Exec> source;
   bool whole = false;     ///< nothing was left out
   bool tolerant = false;  ///< though something is no strong neighbour's
 };
@@ -147,28 +148,30 @@ FilteredPattern<Exec> filter(Exec const& exec, Arena<Exec>& arena, PatternRef<in
                           left_out == 0,
                           tolerant};
   F.pattern.indices = kept_array<int>(exec, arena, offsets_of_counts(exec, offsets));
-  F.source = kept_array<int>(exec, arena, F.pattern.entries());
-  auto const indices = F.pattern.indices, source = F.source;
-  if (F.whole && F.pattern.entries() == A.entries)
+  auto const indices = F.pattern.indices;
+  if (F.whole && F.pattern.entries() == A.entries) {
     each(
-        exec, "Blockspan::multigrid_filter", A.entries, KOKKOS_LAMBDA(std::int64_t k) {
-          indices(k) = A.column_indices[k];
-          source(k) = static_cast<int>(k);
-        });
-  else
+        exec, "Blockspan::multigrid_filter", A.entries,
+        KOKKOS_LAMBDA(std::int64_t k) { indices(k) = A.column_indices[k]; });
+  } else {
+    F.source = kept_array<int>(exec, arena, F.pattern.entries());
     each_by_lanes(exec, "Blockspan::multigrid_filter", A.rows, lanes_for(A.entries, A.rows),
-                  ListStrong{entries, offsets.data(), indices.data(), source.data()});
+                  ListStrong{entries, offsets.data(), indices.data(), F.source.data()});
+  }
   exec.fence("Blockspan::multigrid_filter");
   return F;
 }
 
-/// to(p) := from(places(p)), zero where there is none.
+/// to(p) := from(places(p)), zero where there is none; from(p) without places.
 template <class Exec, class Scalar>
 void gather(Exec const& exec, Integers<Exec> const& places, Scalar const* from,
             Array<Scalar, Exec> const& to) {
   each(
       exec, "Blockspan::multigrid_gather", static_cast<std::int64_t>(to.extent(0)),
-      KOKKOS_LAMBDA(std::int64_t p) { to(p) = places(p) < 0 ? Scalar(0) : from[places(p)]; });
+      KOKKOS_LAMBDA(std::int64_t p) {
+        std::int64_t const place = places.extent(0) == 0 ? p : places(p);
+        to(p) = place < 0 ? Scalar(0) : from[place];
+      });
 }
 
 /// to(p) := conj(from(places(p))).
