@@ -371,28 +371,6 @@ TYPED_TEST(Distributed, BlocksGoOutAndComeBack) {
   }
 }
 
-TYPED_TEST(Distributed, BlocksOfOtherExtentsAreAnErrorOnAll) {
-  using S = typename TypeParam::Scalar;
-  int const last = world().size() - 1;
-  RowSpace const space(world(), odd_cuts(500), 0);
-  using Columns = Kokkos::View<S**, Kokkos::LayoutLeft, Kokkos::HostSpace>;
-  auto const [first, end] = space.range(world().rank(), 0);
-  std::string const nothing = message_of([] {});
-  auto const told = [&](std::int64_t rows, int columns, std::int64_t whole_rows) {
-    Columns const local("local", rows, columns), whole("whole", whole_rows, 3);
-    std::string const out = message_of([&] { scatter_block(space, whole, local); });
-    std::string const back = message_of([&] { gather_block(space, local, whole); });
-    EXPECT_EQ(out == nothing, back == nothing);
-    return out;
-  };
-  std::int64_t const rows = end - first;
-  int const bad = world().rank() == last ? 1 : 0;
-  EXPECT_EQ(told(rows, 3, 500), nothing);
-  EXPECT_THAT(told(rows + bad, 3, 500), ::testing::HasSubstr("rows, but this rank has"));
-  EXPECT_THAT(told(rows, 2, 500), ::testing::HasSubstr("500 x 3"));
-  EXPECT_THAT(told(rows, 3, 499), ::testing::HasSubstr("499 x 3"));
-}
-
 TYPED_TEST(Distributed, BadRowsOnOneRankAreAnErrorOnAll) {
   int const bad = world().size() - 1;
   auto const A = this->generated("laplace5:30x30");

@@ -1,11 +1,8 @@
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
-#include <optional>
-#include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -16,6 +13,7 @@
 #include <blockspan/blocks/workspace.hpp>
 #include <blockspan/distributed/distributed_matrix.hpp>
 #include <blockspan/distributed/halo/packed_exchange.hpp>
+#include <blockspan/distributed/halo/part_plans.hpp>
 #include <blockspan/operators/linear_operator.hpp>
 #include <blockspan/spmm/run/step.hpp>
 #include <blockspan/spmm/spmm.hpp>
@@ -42,14 +40,9 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec>,
   DistributedOperator(Exec const& exec, std::shared_ptr<Matrix const> matrix,
                       SpmmPlanOptions const& options, RowSpace space)
       : matrix_(std::move(matrix)), exchange_(matrix_), sums_(std::move(space)) {
-    ranks().run_agreed([&] {
-      for (int p = 0; p < 3; ++p)
-        if (p == Matrix::interior || !exchange_.idle())
-          plans_[p].emplace(exec, matrix_->part(static_cast<RowPart>(p)).matrix, options);
-    });
-    for (auto const& plan : plans_)
-      if (plan) longest_ = std::max(longest_, plan->statistics().longest);
-    longest_ = ranks().largest(longest_);
+    bool const idle = exchange_.idle();
+    plans_ = ranks().run_agreed([&] { return PartPlans(exec, *matrix_, options, idle); });
+    longest_ = ranks().largest(plans_.longest_row());
   }
 
   std::int64_t rows() const override { return matrix_->local_rows(); }
@@ -100,15 +93,15 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec>,
     };
     for (RowPart const which : {Matrix::lower_boundary, Matrix::interior, Matrix::upper_boundary})
       if (matrix_->part(which).rows() > 0 &&
-          !products::fuses_step<Exec, Scalar>(plans_[which]->panels(), block(which),
+          !products::fuses_step<Exec, Scalar>(plans_[which].panels(), block(which),
                                               rows_of_step(which), rows_of_y(which)))
         return false;
     auto const multiply = [&](Exec const& on, RowPart which) {
       auto const& part = matrix_->part(which);
       if (part.rows() > 0)
         products::multiply_with_step<Exec, Scalar>(
-            on, plans_[which]->panels(), sparse::planned_matrix_ref<Exec>(part.matrix),
-            block(which), rows_of_step(which), rows_of_y(which));
+            on, plans_[which].panels(), sparse::planned_matrix_ref<Exec>(part.matrix), block(which),
+            rows_of_step(which), rows_of_y(which));
     };
     exchange_.gather_halo(
         exec, blocks::block_ref<Exec>(Z), [&] { multiply(exec, Matrix::interior); },
@@ -141,7 +134,7 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec>,
   /// work with the rows that the last exchange of the same width has left. All ranks together.
   template <class XView>
   void exchange(Exec const& exec, XView const& X) const {
-    exchange_rows(exec, blocks::block_ref<Exec>(X));
+    exchange_.gather_halo(exec, blocks::block_ref<Exec>(X));
   }
   template <class XView, class YView>
   void multiply_local(Exec const& exec, XView const& X, YView const& Y) const {
@@ -159,6 +152,20 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec>,
             .work = matrix_->nonzeros(),
             .replayable = size == 1 || ranks().device() != nullptr};
   }
+  std::shared_ptr<LinearOperator<Scalar, Exec> const> for_many_products(
+      Exec const& exec) const override {
+    return in_slices(exec);
+  }
+  /// Hosts: this operator with the values of now in slices, as MatrixOperator::in_slices; no
+  /// messages. Null on a rank where memory is short or no product reads them: bits are the same.
+  std::shared_ptr<DistributedOperator const> in_slices(Exec const& exec) const {
+    auto plans = plans_.in_slices(exec, *matrix_);
+    if (!plans) return nullptr;
+    auto copy = std::make_shared<DistributedOperator>(*this);
+    copy->plans_ = std::move(*plans);
+    return copy;
+  }
+
   EntryAccess<Scalar, Exec> const& entries() const override { return *this; }
 
   bool annihilates_constants(Exec const& exec) const override {
@@ -178,7 +185,7 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec>,
       Block<Scalar, Exec> const X =
           allocate<Block<Scalar, Exec>>(exec, "Blockspan::distributed::magnitudes", x.extent(0), 1);
       Kokkos::deep_copy(exec, Kokkos::subview(X, Kokkos::ALL, 0), x);
-      exchange_rows(exec, blocks::block_ref<Exec>(X));
+      exchange_.gather_halo(exec, blocks::block_ref<Exec>(X));
       reals = allocate<decltype(reals)>(exec, "Blockspan::distributed::magnitudes",
                                         matrix_->packed_rows());
       Kokkos::parallel_for(
@@ -200,7 +207,7 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec>,
   bool subtract_accurately(Exec const& exec, ConstBlock<Scalar, Exec> const& X,
                            Block<Scalar, Exec> const& R) const override {
     exchange_.grow(exec, static_cast<std::int64_t>(X.extent(1)));
-    if (!exchange_.idle()) exchange_rows(exec, blocks::block_ref<Exec>(X));
+    if (!exchange_.idle()) exchange_.gather_halo(exec, blocks::block_ref<Exec>(X));
     ConstBlock<Scalar, Exec> const packed = exchange_.block(X.extent(1));
     for (int p = 0; p < 3; ++p) {
       auto const& part = matrix_->part(static_cast<RowPart>(p));
@@ -214,10 +221,11 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec>,
 
   Matrix const& matrix() const { return *matrix_; }
   /// The plan of a part, see Matrix::RowPart; of the interior only where all rows are in it.
-  SpmmPlan<Exec> const& plan(int part) const { return *plans_[part]; }
+  SpmmPlan<Exec> const& plan(int part) const { return plans_[part]; }
 
  private:
   using RowPart = typename Matrix::RowPart;
+  using PartPlans = distributed::PartPlans<Scalar, Exec>;
   Communicator const& ranks() const { return matrix_->row_space().communicator(); }
 
   template <class XView, class YView>
@@ -239,7 +247,7 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec>,
                      Scalar const& beta, YView const& Y) const {
     auto const& part = matrix_->part(which);
     if (part.rows() > 0)
-      spmm(exec, *plans_[which], op, alpha, part.matrix, X, beta, rows_of(part, Y));
+      spmm(exec, plans_[which], op, alpha, part.matrix, X, beta, rows_of(part, Y));
   }
 
   template <class YView>
@@ -269,7 +277,7 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec>,
                            Scalar const& beta, YView const& Y) const {
     auto const part = [&](RowPart which, Scalar const& keep, auto const& to) {
       auto const& rows = matrix_->part(which);
-      spmm(exec, *plans_[which], op, alpha, rows.matrix, rows_of(rows, X), keep, to);
+      spmm(exec, plans_[which], op, alpha, rows.matrix, rows_of(rows, X), keep, to);
     };
     if (exchange_.idle()) return part(Matrix::interior, beta, Y);
     exchange_.scatter_add_halo(
@@ -294,7 +302,7 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec>,
     auto const part = [&](RowPart which) {
       auto const& rows = matrix_->part(which);
       return products::PartOfRows<Exec, Scalar, int>{
-          &plans_[which]->panels(), sparse::planned_matrix_ref<Exec>(rows.matrix), rows.first,
+          &plans_[which].panels(), sparse::planned_matrix_ref<Exec>(rows.matrix), rows.first,
           which == Matrix::interior ? x : packed};
     };
     products::Product<Scalar> const product{Op::none, alpha, x, beta, blocks::block_ref<Exec>(Y)};
@@ -318,13 +326,8 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec>,
         product, weights, dots, sums);
   }
 
-  void exchange_rows(Exec const& exec, blocks::BlockRef<Scalar const> const& x) const {
-    exchange_.gather_halo(
-        exec, x, [] {}, [](Exec const&) {});
-  }
-
   std::shared_ptr<Matrix const> matrix_;
-  std::array<std::optional<SpmmPlan<Exec>>, 3> plans_;
+  PartPlans plans_;
   std::int64_t longest_ = 0;  ///< row of all ranks
   distributed::PackedExchange<Scalar, Exec> exchange_;
   mutable Workspace<Exec> sums_, sums_of_rank_;

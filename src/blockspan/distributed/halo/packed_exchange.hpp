@@ -40,6 +40,11 @@ class PackedExchange {
   /// No rows of a block go anywhere, neither to other ranks nor into the packed block.
   bool idle() const { return matrix_->packed_rows() == 0 && matrix_->halo().sent.empty(); }
 
+  /// Fills the packed block with rows of x, and waits for those of others.
+  void gather_halo(Exec const& exec, BlockRef<Scalar const> const& x) const {
+    gather_halo(
+        exec, x, [] {}, [](Exec const&) {});
+  }
   /// Fills the packed block with rows of x. interior() runs while those of others are on their way,
   /// ends(exec) when they are there; with a transport of devices it runs beside the interior too,
   /// as packing does.
