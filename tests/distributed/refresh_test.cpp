@@ -44,10 +44,11 @@ Whole perturbed(Whole const& A, double size, double seed) {
   return B;
 }
 
-/// M times three random columns, the local rows.
+/// M times random columns, the local rows.
 template <class Value>
-auto image(Exec const& exec, DistributedMultigrid<Value, Exec> const& M) {
-  Block<Value, Exec> const x("x", static_cast<std::size_t>(M.rows()), 3), y("y", x.extent(0), 3);
+auto image(Exec const& exec, DistributedMultigrid<Value, Exec> const& M, std::size_t columns = 3) {
+  Block<Value, Exec> const x("x", static_cast<std::size_t>(M.rows()), columns),
+      y("y", x.extent(0), columns);
   fill_random(exec, x, 7, 0, M.row_space().first_row());
   M.apply(exec, x, y);
   return entries(y);
@@ -105,6 +106,22 @@ TEST_F(RefreshOnRanks, GivesTheBitsOfANewOne) {
           M.refresh(exec, a);
           EXPECT_EQ(applied(M), first);
         }
+}
+
+// After some cycles with one column hosts copy the values of the levels: to the same bits, and a
+// refresh gives the copies up.
+TEST_F(RefreshOnRanks, GivesUpTheCopiesOfManyCyclesWithOneColumn) {
+  auto const A = perturbed(generate<Scalar>(exec, std::string("laplace7:14")), 0.3, 1);
+  auto const a = spread(A, true), b = spread(perturbed(A, 1e-6, 2), true);
+  Options const options{.coarse_rows = 50};
+  Multigrids M(exec, a, options, {20});
+  Multigrids const of_b(exec, b, options, {20});
+  auto const many = LinearOperator<Scalar, Exec>::many_products;
+  auto const first = image<Scalar>(exec, M, 1);
+  for (int i = 0; i < many; ++i) EXPECT_EQ(image<Scalar>(exec, M, 1), first) << i;
+  M.refresh(exec, b);
+  auto const second = image<Scalar>(exec, of_b, 1);
+  for (int i = 0; i < many; ++i) EXPECT_EQ(image<Scalar>(exec, M, 1), second) << i;
 }
 
 /// M refreshed with B = A (1 + 1e-6), entry by entry with phases of row and column, and a new one.
