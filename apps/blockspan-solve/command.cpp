@@ -36,7 +36,7 @@ void add_problem(CLI::App& app, SolveCommand& command) {
 void add_solver(CLI::App& app, SolveCommand& command) {
   app.add_option("--method", command.method,
                  "block: all right-hand sides share one Krylov space; pseudo-block: they share the "
-                 "passes only; auto: by their number")
+                 "passes only; auto: by their number and the preconditioner")
       ->check(CLI::IsMember({"auto", "pseudo-block", "block"}));
   app.add_flag("--single-reduction", command.single_reduction,
                "One reduction an iteration instead of two (--method pseudo-block, preconditioner "

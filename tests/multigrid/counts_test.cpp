@@ -54,6 +54,33 @@ TYPED_TEST(MultigridCounts, OfElasticityWithRigidBodies) {
   }
 }
 
+/// A cycle that leaves few iterations leaves a block nothing to save: columns go by themselves.
+TYPED_TEST(MultigridCounts, OfColumnsByThemselvesAndAsABlockAreTheSame) {
+  TypeParam const exec;
+  auto const A = generate<double>(exec, "laplace7:24");
+  auto const op = matrix_operator(exec, A, 8);
+  auto const M = multigrid(exec, A);
+  auto const rows = static_cast<std::size_t>(A.numRows());
+  Block<double, TypeParam> const B("B", rows, 8);
+  fill_random(exec, B, 5);
+  auto const solve = [&](CgMethod method, LinearOperator<double, TypeParam> const* by) {
+    Block<double, TypeParam> const X("X", rows, 8);
+    CgOptions<double, TypeParam> options;
+    options.preconditioner = by;
+    options.method = method;
+    auto const report = solve_spd(exec, op, B, X, options);
+    EXPECT_TRUE(report.converged());
+    return report;
+  };
+  auto const chosen = solve(CgMethod::automatic, &M), block = solve(CgMethod::block, &M);
+  EXPECT_EQ(chosen.method, "pseudo_block") << chosen.reason;
+  EXPECT_EQ(block.method, "block");
+  EXPECT_LE(chosen.iterations, block.iterations + 1);
+  auto const D = jacobi(exec, A);
+  bool const small = !support::runs_on_host_v<TypeParam>;  // for a device
+  EXPECT_EQ(solve(CgMethod::automatic, &D).method, small ? "pseudo_block" : "block");
+}
+
 /// The diagonal operator of n rows whose entries are in [0.8, 1], but for the first one.
 template <class Exec>
 JacobiPreconditioner<double, Exec> diagonal(Exec const& exec, int n, double first) {

@@ -17,8 +17,8 @@ namespace blockspan {
 
 /// How the right-hand sides of a solve share the work.
 enum class CgMethod {
-  automatic,     ///< block for 2 to 32 columns (16 on hosts), groups for more, pseudo-block for one
-                 ///< and for small problems on devices
+  automatic,  ///< block for 2 to 32 columns (16 on hosts), groups for more; pseudo-block for one,
+              ///< with a nearly exact preconditioner, and for small problems on devices
   pseudo_block,  ///< every column its own recurrence; one product and shared passes for all
   block,         ///< all columns search one common Krylov space: fewer iterations
 };
@@ -291,9 +291,9 @@ CgReport<real_t<Scalar>> solve_cg(Exec const& exec, LinearOperator<Scalar, Exec>
 /// doi:10.1145/1377596.1377597 (with an inner iteration in single precision).
 ///
 /// This overload chooses the method by options.method; automatic takes the block method for 2 to 32
-/// open columns (16 on hosts), groups for more; pseudo-block for one, on devices also where B has
-/// fewer than 500,000 entries, and after 20 steps of a block that gains nothing. report.reason says
-/// why.
+/// open columns (16 on hosts), groups for more; pseudo-block for one, where the preconditioner is
+/// nearly exact (OperatorFacts), on devices also where B has fewer than 500,000 entries, and after
+/// 20 steps of a block that gains nothing. report.reason says why.
 template <class Scalar, class Exec, class BView, class XView>
 CgReport<real_t<Scalar>> solve_spd(
     Exec const& exec, LinearOperator<Scalar, Exec> const& A, BView const& B, XView const& X,
