@@ -71,8 +71,10 @@ struct CountStrong {
     int const first = entries.A.row_offsets[i], count = entries.A.row_offsets[i + 1] - first;
     int const diagonal = lanes.template sum<int>(
         count, [&](int p) { return entries.A.column_indices[first + p] == i ? 1 : 0; });
-    int stay = entries.strong.row_offsets[i + 1] - entries.strong.row_offsets[i] + diagonal;
-    if (entries.all || !entries.of_rows) {
+    int stay = diagonal;
+    if (entries.of_rows && !entries.all) {
+      stay += entries.strong.row_offsets[i + 1] - entries.strong.row_offsets[i];
+    } else {
       auto const stays = entries.stay(lanes, i);
       stay = lanes.template sum<int>(count, [&](int p) { return stays(first + p) ? 1 : 0; });
     }
