@@ -18,6 +18,18 @@
 
 namespace blockspan {
 
+namespace operators {
+
+/// Whether a copy of so many entries takes no more than half of what is free on a host, or of one
+/// rank's share of it.
+template <class Scalar>
+bool have_room_in_slices(std::int64_t entries, int ranks = 1) {
+  std::int64_t const free = support::free_host_bytes() / ranks;
+  return free <= 0 || entries * static_cast<std::int64_t>(sizeof(Scalar) + sizeof(int)) <= free / 2;
+}
+
+}  // namespace operators
+
 /// A square sparse matrix as an operator: Y = A X by Blockspan's own product with a plan.
 /// Holds the matrix (shared, not copied): its values may change between products, its pattern not.
 template <class Scalar, class Exec, class Offset = int>
@@ -84,10 +96,8 @@ class MatrixOperator final : public LinearOperator<Scalar, Exec>, public EntryAc
   /// product reads them, or this one has them, or they would take more than half of what is free.
   std::shared_ptr<MatrixOperator const> in_slices(Exec const& exec) const {
     if (!support::runs_on_host_v<Exec> || has_slices_) return nullptr;
-    std::int64_t const bytes = static_cast<std::int64_t>(matrix_.nnz()) *
-                               static_cast<std::int64_t>(sizeof(Scalar) + sizeof(int));
-    std::int64_t const free = support::free_host_bytes();
-    if (free > 0 && bytes > free / 2) return nullptr;
+    if (!operators::have_room_in_slices<Scalar>(static_cast<std::int64_t>(matrix_.nnz())))
+      return nullptr;
     auto copy = std::make_shared<MatrixOperator>(*this);
     copy->plan_ = plan_.without_copies();
     try {

@@ -6,10 +6,10 @@
 #include <optional>
 
 #include <blockspan/distributed/distributed_matrix.hpp>
+#include <blockspan/operators/matrix_operator.hpp>
 #include <blockspan/spmm/plan.hpp>
 #include <blockspan/support/backend.hpp>
 #include <blockspan/support/error.hpp>
-#include <blockspan/support/memory.hpp>
 
 namespace blockspan::distributed {
 
@@ -45,10 +45,8 @@ class PartPlans {
     if (!runs_on_host_v<Exec> || has_slices_) return {};
     std::int64_t entries = 0;
     for (int p = 0; p < 3; ++p) entries += static_cast<std::int64_t>(of_part(matrix, p).nnz());
-    std::int64_t const bytes = entries * static_cast<std::int64_t>(sizeof(Scalar) + sizeof(int));
-    // ranks of one machine share what is free
-    std::int64_t const free = free_host_bytes() / matrix.row_space().communicator().size();
-    if (free > 0 && bytes > free / 2) return {};
+    int const ranks = matrix.row_space().communicator().size();
+    if (!operators::have_room_in_slices<Scalar>(entries, ranks)) return {};
     PartPlans result;
     try {
       for (int p = 0; p < 3; ++p) {

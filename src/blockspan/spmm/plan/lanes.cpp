@@ -173,23 +173,23 @@ Lanes columns_of_lane(Lanes lanes, std::int64_t columns, int most, SegmentStatis
   if (asked.vectors == 2 && alone) lanes.vectors_per_lane = 2;
   if (!(four || columns >= (is_short ? pair_columns_short : pair_columns)) || !alone || asked.any())
     return lanes;
+  // what all lanes of a warp own in one pass
+  int const each = static_cast<int>(
+      std::min<std::int64_t>(ceil_div(columns, std::int64_t{1} << tuning::device_lane_bits), most));
   if (!has_many(of, columns, device)) {
     // The lanes keep the device busy, but each pass walks all entries again.
-    std::int64_t const each = ceil_div(columns, std::int64_t{1} << tuning::device_lane_bits);
-    if (each > 1)
-      lanes = {{tuning::device_lane_bits, 0}, static_cast<int>(std::min<std::int64_t>(each, most))};
+    if (each > 1) lanes = {{tuning::device_lane_bits, 0}, each};
     return lanes;
   }
   if (!four) {
     int const bits = is_short ? pair_lane_bits_short : pair_lane_bits;
     return {{bits_to_hold(ceil_div(columns, std::int64_t{2}), bits), 0}, 2};
   }
-  auto const with = [&](int each) {
-    return Lanes{{column_lane_bits(columns, each, false), 0}, each};
+  auto const with = [&](int of_lane) {
+    return Lanes{{column_lane_bits(columns, of_lane, false), 0}, of_lane};
   };
-  std::int64_t const fewest = ceil_div(columns, std::int64_t{1} << tuning::device_lane_bits);
-  if (of.unevenness > three_vectors_uneven)  // few rows a warp, which wait for each other
-    return with(static_cast<int>(std::clamp<std::int64_t>(fewest, 2, most)));
+  // few rows a warp, which wait for each other
+  if (of.unevenness > three_vectors_uneven) return with(std::max(each, 2));
   Lanes best = with(4);
   if (with(3).room(columns) < best.room(columns)) best = with(3);
   Lanes const five = with(5);
