@@ -161,25 +161,19 @@ std::shared_ptr<DistributedMatrix<Scalar, Exec> const> generate_distributed(
   };
   RowPartition const partition = like ? *like : even();
   int const me = ranks.rank();
-  auto const rows = ranks.run_agreed([&] {
+  auto const first = partition.first(me), last = partition.last(me);
+  auto const [own, across] = ranks.run_agreed([&] {
     require(spec.rows == spec.columns, "generate_distributed", "the matrix must be square (",
             spec.rows, " x ", spec.columns, ")");
     require(partition.global_rows() == spec.rows, "generate_distributed", "a partition of ",
             partition.global_rows(), " rows for a matrix of ", spec.rows);
-    auto const A = generate_rows<Scalar>(exec, spec, partition.first(me), partition.last(me));
-    LocalRows<Scalar> local;
-    auto const host = [](auto const& view) {
-      return Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), view);
-    };
-    auto const offsets = host(A.graph.row_map);
-    auto const columns = host(A.graph.entries);
-    auto const values = host(A.values);
-    local.offsets.assign(offsets.data(), offsets.data() + offsets.extent(0));
-    local.columns.assign(columns.data(), columns.data() + columns.extent(0));
-    local.values.assign(values.data(), values.data() + values.extent(0));
-    return local;
+    auto const A = generate_rows<Scalar>(exec, spec, first, last);
+    auto const columns = distributed::split_columns<Exec, Scalar>(exec, A, static_cast<int>(first),
+                                                                  static_cast<int>(last));
+    return std::pair(columns.own, distributed::host_rows(columns.across, {{0, last - first}}, 0));
   });
-  return std::make_shared<DistributedMatrix<Scalar, Exec> const>(exec, ranks, partition, rows);
+  return std::make_shared<DistributedMatrix<Scalar, Exec> const>(exec, ranks, partition, own,
+                                                                 across);
 }
 
 /// The matrix of rows that the ranks hold already, consecutive in the order of the ranks, with

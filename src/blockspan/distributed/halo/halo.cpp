@@ -71,6 +71,57 @@ std::vector<bool> boundary_rows(RowPartition const& partition, int rank,
   return boundary;
 }
 
+/// The rows that the boundaries read, in their order. Own ones, which are many, are counted off;
+/// those of other ranks, which are few, are sorted.
+class PackedPlaces {
+ public:
+  PackedPlaces(std::int64_t first, std::int64_t rows) : first_(first), own_(as_size(rows), none) {}
+
+  void read(std::int64_t column) {
+    if (is_own(column))
+      own_[as_size(column - first_)] = wanted;
+    else
+      others_.push_back(column);
+  }
+  /// After all reads: sets `packed`, `lower` and `own` of `split`.
+  void number(int rank, SplitRows& split) {
+    std::sort(others_.begin(), others_.end());
+    others_.erase(std::unique(others_.begin(), others_.end()), others_.end());
+    auto const higher = std::lower_bound(others_.begin(), others_.end(), first_);
+    split.lower = higher - others_.begin();
+    split.own = std::count(own_.begin(), own_.end(), wanted);
+    std::int64_t const all = split.own + static_cast<std::int64_t>(others_.size());
+    require(all <= std::numeric_limits<int>::max(), "split_rows", "the rows of rank ", rank,
+            " read ", all, " rows, more than 32 bits can number");
+    auto& packed = split.packed;
+    packed.reserve(as_size(all));
+    packed.assign(others_.begin(), higher);
+    for (std::size_t i = 0; i < own_.size(); ++i)
+      if (own_[i] == wanted) {
+        own_[i] = static_cast<int>(packed.size());
+        packed.push_back(first_ + static_cast<std::int64_t>(i));
+      }
+    packed.insert(packed.end(), higher, others_.end());
+    lower_ = split.lower, owned_ = split.own;
+  }
+  int operator()(std::int64_t column) const {
+    if (is_own(column)) return own_[as_size(column - first_)];
+    auto const at = std::lower_bound(others_.begin(), others_.end(), column) - others_.begin();
+    return static_cast<int>(at < lower_ ? at : at + owned_);
+  }
+
+ private:
+  static constexpr int none = -1, wanted = -2;
+  static std::size_t as_size(std::int64_t count) { return static_cast<std::size_t>(count); }
+  bool is_own(std::int64_t column) const {
+    return column >= first_ && column - first_ < static_cast<std::int64_t>(own_.size());
+  }
+
+  std::int64_t first_, lower_ = 0, owned_ = 0;
+  std::vector<int> own_;  ///< place of each local row in the packed list
+  std::vector<std::int64_t> others_;
+};
+
 }  // namespace
 
 SplitRows split_rows(RowPartition const& partition, int rank, std::span<std::int64_t const> offsets,
@@ -88,27 +139,16 @@ SplitRows split_rows(RowPartition const& partition, int rank, std::span<std::int
     if (i + 1 - start > split.tail - split.head) split.head = start, split.tail = i + 1;
   }
   auto const at = [&](std::int64_t row) { return offsets[static_cast<std::size_t>(row)]; };
-  auto const begin = columns.begin();
-  auto& packed = split.packed;
-  packed.assign(begin, begin + at(split.head));
-  packed.insert(packed.end(), begin + at(split.tail), begin + at(n));
-  std::sort(packed.begin(), packed.end());
-  packed.erase(std::unique(packed.begin(), packed.end()), packed.end());
-  packed.shrink_to_fit();
-  require(static_cast<std::int64_t>(packed.size()) <= most, where, "the rows of rank ", rank,
-          " read ", packed.size(), " rows, more than 32 bits can number");
-  auto const place = [&](std::int64_t row) {
-    return std::lower_bound(packed.begin(), packed.end(), row) - packed.begin();
-  };
-  split.lower = place(first);
-  split.own = place(first + n) - split.lower;
+  auto const column_of = [&](std::int64_t k) { return columns[static_cast<std::size_t>(k)]; };
+  std::int64_t const head = at(split.head), tail = at(split.tail), end = at(n);
+  PackedPlaces place(first, n);
+  for (std::int64_t k = 0; k < head; ++k) place.read(column_of(k));
+  for (std::int64_t k = tail; k < end; ++k) place.read(column_of(k));
+  place.number(rank, split);
   split.columns.resize(columns.size());
-  for (std::int64_t k = 0; k < at(n); ++k) {
-    std::int64_t const column = columns[static_cast<std::size_t>(k)];
-    bool const inside = k >= at(split.head) && k < at(split.tail);
+  for (std::int64_t k = 0; k < end; ++k)
     split.columns[static_cast<std::size_t>(k)] =
-        static_cast<int>(inside ? column - first : place(column));
-  }
+        k >= head && k < tail ? static_cast<int>(column_of(k) - first) : place(column_of(k));
   return split;
 }
 

@@ -44,7 +44,7 @@ struct RowsOfRank {
   int lower, own;
 
   /// The local row that the k-th entry's column is; -1: another rank has it.
-  KOKKOS_FORCEINLINE_FUNCTION int local(int k) const {
+  KOKKOS_FORCEINLINE_FUNCTION int column(int k) const {
     int const column = A.pattern.column_indices[k];
     if (from == nullptr) return column;
     return column >= lower && column < lower + own ? from[column - lower] : -1;
@@ -57,6 +57,18 @@ template <class Exec, class Scalar>
 CrsMatrix<Scalar, Exec> local_columns(Exec const& exec,
                                       std::array<RowsOfRank<Scalar>, 3> const& parts,
                                       std::int64_t rows);
+
+/// A matrix by its columns.
+template <class Scalar, class Exec>
+struct ColumnsOfRank {
+  CrsMatrix<Scalar, Exec> own;     ///< those of this rank, numbered from its first one
+  CrsMatrix<Scalar, Exec> across;  ///< all others, as they are
+};
+/// own: columns [begin, end). Rows keep the order of their entries. Waits for the instance. O(rows
+/// + nonzeros). Compiled as pack_rows is.
+template <class Exec, class Scalar>
+ColumnsOfRank<Scalar, Exec> split_columns(Exec const& exec, CrsMatrix<Scalar, Exec> const& A,
+                                          int begin, int end);
 
 /// What the entries of some rows tell.
 template <class Real>

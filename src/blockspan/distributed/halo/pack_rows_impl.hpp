@@ -67,21 +67,21 @@ void add_rows(Exec const& exec, Scalar const* packed, int const* rows, std::int6
   for_rows(exec, "Blockspan::distributed::add", count, Y.columns, AddRows<Scalar>{packed, rows, Y});
 }
 
-/// offsets[i + 1] = the entries of row i that are local.
-template <class Scalar>
-struct CountLocal {
-  RowsOfRank<Scalar> rows;
+/// offsets[i + 1] = the entries of row i that are kept: those with a column.
+template <class Rows>
+struct CountKept {
+  Rows rows;
   int* offsets;
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
     auto const& A = rows.A.pattern;
     int count = 0;
-    for (int k = A.row_offsets[i]; k < A.row_offsets[i + 1]; ++k) count += rows.local(k) >= 0;
+    for (int k = A.row_offsets[i]; k < A.row_offsets[i + 1]; ++k) count += rows.column(k) >= 0;
     offsets[rows.first + i + 1] = count;
   }
 };
-template <class Scalar>
-struct CopyLocal {
-  RowsOfRank<Scalar> rows;
+template <class Rows, class Scalar>
+struct CopyKept {
+  Rows rows;
   int const* offsets;
   int* columns;
   Scalar* values;
@@ -89,7 +89,7 @@ struct CopyLocal {
     auto const& A = rows.A.pattern;
     int place = offsets[rows.first + i];
     for (int k = A.row_offsets[i]; k < A.row_offsets[i + 1]; ++k)
-      if (int const column = rows.local(k); column >= 0) {
+      if (int const column = rows.column(k); column >= 0) {
         columns[place] = column;
         values[place++] = rows.A.values[k];
       }
@@ -103,30 +103,65 @@ struct SumOffsets {
   }
 };
 
-template <class Exec, class Scalar>
-CrsMatrix<Scalar, Exec> local_columns(Exec const& exec,
-                                      std::array<RowsOfRank<Scalar>, 3> const& parts,
-                                      std::int64_t rows) {
+/// The matrix, of `columns` columns, of the entries that `parts` keep of its `rows` rows. Waits.
+template <class Exec, class Scalar, class Rows, std::size_t Parts>
+CrsMatrix<Scalar, Exec> kept_entries(Exec const& exec, std::array<Rows, Parts> const& parts,
+                                     std::int64_t rows, std::int64_t columns) {
   using Matrix = CrsMatrix<Scalar, Exec>;
   using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
   using Indices = Kokkos::View<int*, Kokkos::Device<Exec, typename Exec::memory_space>>;
   using Values = Kokkos::View<Scalar*, Kokkos::Device<Exec, typename Exec::memory_space>>;
-  constexpr auto label = "Blockspan::distributed::diagonal_block";
+  constexpr auto label = "Blockspan::distributed::columns";
   auto const offsets = allocate_zeros<Indices>(exec, label, rows + 1);
   for (auto const& part : parts)
     Kokkos::parallel_for(label, Policy(exec, 0, part.A.pattern.rows),
-                         CountLocal<Scalar>{part, offsets.data()});
+                         CountKept<Rows>{part, offsets.data()});
   std::int64_t entries = 0;
   Kokkos::parallel_scan(label, Policy(exec, 0, rows + 1), SumOffsets{offsets.data()}, entries);
   exec.fence(label);
-  auto const columns = allocate<Indices>(exec, label, entries);
+  auto const indices = allocate<Indices>(exec, label, entries);
   auto const values = allocate<Values>(exec, label, entries);
   for (auto const& part : parts)
-    Kokkos::parallel_for(label, Policy(exec, 0, part.A.pattern.rows),
-                         CopyLocal<Scalar>{part, offsets.data(), columns.data(), values.data()});
+    Kokkos::parallel_for(
+        label, Policy(exec, 0, part.A.pattern.rows),
+        CopyKept<Rows, Scalar>{part, offsets.data(), indices.data(), values.data()});
   exec.fence(label);
-  auto const order = static_cast<int>(rows);
-  return Matrix(label, order, order, static_cast<int>(entries), values, offsets, columns);
+  return Matrix(label, static_cast<int>(rows), static_cast<int>(columns), static_cast<int>(entries),
+                values, offsets, indices);
+}
+
+template <class Exec, class Scalar>
+CrsMatrix<Scalar, Exec> local_columns(Exec const& exec,
+                                      std::array<RowsOfRank<Scalar>, 3> const& parts,
+                                      std::int64_t rows) {
+  return kept_entries<Exec, Scalar>(exec, parts, rows, rows);
+}
+
+/// All rows of A. inside: the columns of [begin, end) are kept, from zero on; else all others.
+template <class Scalar>
+struct ColumnRange {
+  MatrixRef<Scalar, int, int> A;
+  int begin, end;
+  bool inside;
+  static constexpr std::int64_t first = 0;
+
+  KOKKOS_FORCEINLINE_FUNCTION int column(int k) const {
+    int const column = A.pattern.column_indices[k];
+    bool const within = column >= begin && column < end;
+    if (within != inside) return -1;
+    return inside ? column - begin : column;
+  }
+};
+
+template <class Exec, class Scalar>
+ColumnsOfRank<Scalar, Exec> split_columns(Exec const& exec, CrsMatrix<Scalar, Exec> const& A,
+                                          int begin, int end) {
+  auto const entries = sparse::matrix_ref<Exec>(A);
+  auto const kept = [&](bool inside, std::int64_t columns) {
+    return kept_entries<Exec, Scalar>(
+        exec, std::array{ColumnRange<Scalar>{entries, begin, end, inside}}, A.numRows(), columns);
+  };
+  return {kept(true, end - begin), kept(false, A.numCols())};
 }
 
 /// The columns of diagonal entries are the rows' own indices, all others none.
@@ -137,7 +172,7 @@ struct MarkDiagonal {
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
     auto const& A = rows.A.pattern;
     for (int k = A.row_offsets[i]; k < A.row_offsets[i + 1]; ++k)
-      marks[k] = rows.local(k) == rows.first + i ? static_cast<int>(i) : -1;
+      marks[k] = rows.column(k) == rows.first + i ? static_cast<int>(i) : -1;
   }
 };
 
