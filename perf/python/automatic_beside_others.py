@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """The study `automatic`: what the programs choose unasked, beside every choice one could make.
 
-perf/python/automatic_beside_others.py --apps BUILD/apps [--petsc PROGRAM] --out FILE.json records a run;
---page FILE.json prints its page (perf/results/python/automatic.md). PROGRAM is perf/peers/petsc_cg.c,
-compiled as it says, for hypre. One thread; seconds of the processor for setup and solve: their share of
-the process, by its report. Right-hand sides are random, to 1e-8; ten pairs. PyAMG:
+perf/python/automatic_beside_others.py --apps BUILD/apps [--petsc PROGRAM] [--device] --out FILE.json
+records a run; --page FILE.json prints its page (perf/results/python/automatic.md, with --device
+automatic_device.md). PROGRAM is perf/peers/petsc_cg.c, compiled as it says, for hypre. One thread; seconds
+of the processor for setup and solve: their share of the process, by its report. On a device: larger
+problems, and the seconds that pass. Right-hand sides are random, to 1e-8; ten pairs. PyAMG:
 smoothed aggregation under its conjugate gradients, with OPENBLAS_NUM_THREADS=1 in the environment.
 What is not installed is said and left out.
 """
@@ -32,6 +33,7 @@ import numpy as np
 import scipy.io
 
 LIMIT = 20  # seconds of the processor
+NAME_OF_DEVICE = ("nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader")
 DEFAULT = "automatic"
 CHOICES = (
     "jacobi",
@@ -81,16 +83,40 @@ PAIRS: dict[str, str | Callable[[], Any]] = {
     "elasticity, 12^3": "elasticity:12",
 }
 
-# title, columns of right-hand sides, 0: pairs
-CASES = [(title, k) for k in COLUMNS for title in SYSTEMS]
-CASES += [(title, MANY) for title in WITH_MANY] + [(title, 0) for title in PAIRS]
+DEVICE_SYSTEMS: dict[str, str | Callable[[], Any]] = {
+    "anisotropy 30 degrees, 500^2": lambda: kinds.rotated(500, 30),
+    "checkerboard 7 x 7, 500^2": lambda: kinds.checkerboard(500),
+    "streets, 200,000": lambda: kinds.streets(450),
+    "plate, 200^2": lambda: kinds.plate(200),
+    "5-point, 1000^2": "laplace5:1000",
+    "7-point, 100^3": "laplace7:100",
+    "27-point, 80^3": "laplace27:80",
+    "P1, 60^3": "p1:60",
+    "elasticity, 44^3": "elasticity:44",
+    "jumps of 1e3, 96^3": "jump7:96:1000",
+}
+DEVICE_PAIRS = ("streets, 200,000", "7-point, 100^3", "27-point, 80^3", "elasticity, 44^3")
+
+
+def cases_of(device: bool) -> list[tuple[str, int]]:
+    """Titles, and columns of right-hand sides; 0: pairs."""
+    systems = DEVICE_SYSTEMS if device else SYSTEMS
+    cases = [(title, k) for k in COLUMNS for title in systems]
+    cases += [(title, MANY) for title in (systems if device else WITH_MANY)]
+    return cases + [(title, 0) for title in (DEVICE_PAIRS if device else PAIRS)]
+
+
+def problem(title: str, columns: int) -> Any:
+    if title in DEVICE_SYSTEMS:
+        return DEVICE_SYSTEMS[title]
+    return (SYSTEMS if columns else PAIRS)[title]
 
 
 class Case:
     """A problem as the programs read it, for as long as its folder."""
 
     def __init__(self, title: str, columns: int, folder: pathlib.Path) -> None:
-        given = (SYSTEMS if columns else PAIRS)[title]
+        given = problem(title, columns)
         self.columns, self.matrices = columns, () if isinstance(given, str) else given()
         if not isinstance(self.matrices, tuple):
             self.matrices = (self.matrices,)
@@ -103,6 +129,7 @@ class Case:
         self.block = 3 if "elasticity" in title else 1
         self.program = "blockspan-solve" if columns else "blockspan-eig"
         self.folder = folder
+        self.device = title in DEVICE_SYSTEMS
 
     def run(self, apps: pathlib.Path, choice: str) -> dict[str, Any] | None:
         """Seconds of the process and its report; None where it did not solve."""
@@ -123,8 +150,10 @@ class Case:
             return None
         notes = [note for note in whole["notes"] if "took over" in note]
         wall = whole["seconds"]
-        share = (wall["setup"] + wall["solve"]) / wall["total"]
-        return whole["cpu"] * share, whole["iterations"], notes
+        seconds = wall["setup"] + wall["solve"]
+        if not self.device:
+            seconds *= whole["cpu"] / wall["total"]
+        return seconds, whole["iterations"], notes
 
 
 def _cpu(words: list[str]) -> float | None:
@@ -203,7 +232,7 @@ def measure(title: str, columns: int, given: argparse.Namespace) -> dict[str, An
                 runs = seen.setdefault(choice, [])
                 if None not in runs:
                     runs.append(case.seconds(given.apps, choice))
-        if columns in COLUMNS and not given.peers_of:
+        if columns in COLUMNS and not given.peers_of and not given.device:
             for peer in PEERS:
                 found = by_peer(peer, case, given.petsc)
                 seen[peer] = [found] if found else []
@@ -241,18 +270,28 @@ def _row(case: dict[str, Any], names: tuple[str, ...]) -> str:
     return f"| {case['title']}, {size} | {' | '.join(cells)} | {took} | {regret(case):.2f} |"
 
 
+FROM_HOST = (
+    "Made by `perf/python/automatic_beside_others.py --page` from `automatic.json`; do not edit. Seconds of the",
+    "processor for setup and solve, the less of two runs by turns, one thread of a machine that others use (iterations in",
+)
+FROM_DEVICE = (
+    "Made by `perf/python/automatic_beside_others.py --page` from `automatic_device.json`; do not edit. Seconds for",
+    "setup and solve in a fresh process, which loads its kernels as it goes, the less of its runs (iterations in",
+)
+
+
 def page(record: dict[str, Any]) -> str:
     cases = sorted(filter(_counts, record["cases"]), key=regret, reverse=True)
     all_of = [regret(case) for case in cases]
     mean = math.exp(statistics.fmean(map(math.log, all_of)))
-    names = (DEFAULT, *CHOICES, *PEERS)
+    peers_in = () if record.get("device") else PEERS
+    names = (DEFAULT, *CHOICES, *peers_in)
     versions = ", ".join(f"{name} {version}" for name, version in record["versions"].items())
     peers = f"; peers as of {record['peers_of']}" if "peers_of" in record else ""
     lines = [
         "# What is chosen unasked, beside every choice",
         "",
-        "Made by `perf/python/automatic_beside_others.py --page` from `automatic.json`; do not edit. Seconds of the",
-        "processor for setup and solve, the less of two runs by turns, one thread of a machine that others use (iterations in",
+        *(FROM_DEVICE if record.get("device") else FROM_HOST),
         f"brackets); `-`: not solved in {LIMIT} s or 10,000 steps, not tried, or no system. Regret: the default over the best choice; the",
         f"worst first. In the geometric mean it is {mean:.2f}, {all_of[0]:.2f} at most. {record['machine']}. {versions}{peers}.",
         "",
@@ -270,6 +309,8 @@ def main() -> None:
     given.add_argument(
         "--peers-of", type=pathlib.Path, metavar="FILE.json", help="a record of before"
     )
+    given.add_argument("--device", action="store_true", help="on the programs' device")
+    given.add_argument("--commit", default="", help="where there is no repository")
     given.add_argument("--repeats", type=int, default=2)
     given.add_argument("--only", default="", help="titles that have these words")
     given.add_argument("--out", type=pathlib.Path, metavar="FILE.json")
@@ -279,7 +320,12 @@ def main() -> None:
         print(page(json.loads(options.page.read_text())), end="")
         return
     versions = beside_peers.versions()
-    record: dict[str, Any] = {"commit": beside_peers.commit(), "machine": beside_peers.machine()}
+    machine = beside_peers.machine()
+    if options.device:
+        machine = subprocess.run(NAME_OF_DEVICE, capture_output=True, text=True).stdout.splitlines()[0]
+    record: dict[str, Any] = {"commit": options.commit or beside_peers.commit()}
+    record["machine"] = machine
+    record["device"] = options.device
     record["versions"] = {k: v for k, v in versions.items() if k in ("numpy", "scipy", "pyamg")}
     if options.petsc:
         record["versions"] |= {"PETSc": "3.18.5", "hypre": "2.26.0"}
@@ -288,7 +334,7 @@ def main() -> None:
         record["versions"], record["peers_of"] = known["versions"], known["commit"]
     peers = {(c["title"], c["columns"]): c["runs"] for c in known["cases"]}
     record["cases"] = []
-    for title, columns in CASES:
+    for title, columns in cases_of(options.device):
         if options.only not in title:
             continue
         case = measure(title, columns, options)

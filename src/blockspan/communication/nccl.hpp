@@ -12,7 +12,7 @@ bool each_has_a_device(Communicator const& ranks);
 /// `ranks`, whose device memory goes by NCCL: rows of a halo and partial sums move in
 /// the order of streams, while the host goes on. The device of a rank is the one that Kokkos was
 /// initialized with (by default the rank's number on its node). All ranks together, after Kokkos;
-/// takes about a second. Throws Error, on all ranks, where two share a device, which NCCL does not
+/// takes half a second. Throws Error, on all ranks, where two share a device, which NCCL does not
 /// serve, and where NCCL refuses. One rank: `ranks` unchanged.
 ///
 /// Exchanges run on a stream of their own, of high priority, beside the product, on at most 8

@@ -80,8 +80,9 @@ class DistributedMatrix {
       require_partition(ranks);
       require_numbers(ranks, static_cast<std::int64_t>(own.nnz()) + across.offsets.back());
       std::int64_t const n = partition_.rows(ranks.rank()), first = partition_.first(ranks.rank());
-      split = split_rows(partition_, ranks.rank(), across.offsets, across.columns);
-      auto ends = rows_at_ends(own, across, split.head, n - split.tail, first);
+      auto const [head, tail] =
+          interior_rows(partition_, ranks.rank(), across.offsets, across.columns);
+      auto ends = distributed::rows_at_ends(own, across, head, n - tail, first);
       split = split_rows(partition_, ranks.rank(), ends.offsets, ends.columns);
       return ends;
     });
@@ -141,8 +142,9 @@ class DistributedMatrix {
   void refresh(Exec const& exec, Matrix const& own, LocalRows<Scalar> const& across) {
     Communicator const ranks = space_.communicator();
     ranks.run_agreed([&] {
-      auto const ends = rows_at_ends(own, across, parts_[lower_boundary].rows(),
-                                     parts_[upper_boundary].rows(), space_.first_row());
+      auto const ends =
+          distributed::rows_at_ends(own, across, parts_[lower_boundary].rows(),
+                                    parts_[upper_boundary].rows(), space_.first_row());
       Scalar const* from = ends.values.data();
       for (auto const which : {lower_boundary, upper_boundary}) {
         auto const& values = parts_[which].matrix.values;
@@ -221,6 +223,11 @@ class DistributedMatrix {
     return operators::real_diagonal(exec, sparse::matrix_ref<Exec>(whole()));
   }
 
+  /// 1 for the local rows that read rows of other ranks, else 0. Waits for the instance.
+  Indices cut_rows(Exec const& exec) const {
+    return distributed::cut_rows<Exec, Scalar>(exec, parts(), local_rows());
+  }
+
   /// The square matrix of the local rows and columns, for preconditioners without coupling across
   /// ranks (jacobi, block_jacobi and others). On one rank the matrix itself, sharing its arrays;
   /// else a copy, and it waits for the instance.
@@ -250,15 +257,6 @@ class DistributedMatrix {
   static void require_numbers(Communicator const& ranks, std::int64_t entries) {
     require(entries <= std::numeric_limits<int>::max(), "DistributedMatrix", entries,
             " entries on rank ", ranks.rank(), ", more than 32 bits can number");
-  }
-
-  /// The first and the last rows of a rank; all others are empty.
-  static LocalRows<Scalar> rows_at_ends(Matrix const& own, LocalRows<Scalar> const& across,
-                                        std::int64_t at_head, std::int64_t at_tail,
-                                        std::int64_t first) {
-    std::int64_t const n = own.numRows();
-    return distributed::merge_rows(
-        distributed::host_rows(own, {{0, at_head}, {n - at_tail, n}}, first), across, first);
   }
 
   /// own: has the interior rows, which are empty in `rows`; null: `rows` has all.

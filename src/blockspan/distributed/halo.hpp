@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <blockspan/communication/communicator.hpp>
@@ -43,8 +44,13 @@ struct SplitRows {
   std::vector<int> columns;          ///< of every entry: local, or an index into `packed`
 };
 
+/// [head, tail) of SplitRows. O(rows + entries). Throws Error for a column outside the matrix.
+std::pair<std::int64_t, std::int64_t> interior_rows(RowPartition const& partition, int rank,
+                                                    std::span<std::int64_t const> offsets,
+                                                    std::span<std::int64_t const> columns);
+
 /// Splits rows [partition.first(rank), partition.last(rank)), whose offsets and global columns are
-/// given. O(entries + boundary log boundary). Throws Error for a column outside the matrix, and
+/// given. O(rows + entries + halo log halo). Throws Error for a column outside the matrix, and
 /// where local indices do not fit into 32 bits.
 SplitRows split_rows(RowPartition const& partition, int rank, std::span<std::int64_t const> offsets,
                      std::span<std::int64_t const> columns);

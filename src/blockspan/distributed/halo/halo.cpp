@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <limits>
+#include <tuple>
+#include <utility>
 
 #include <blockspan/distributed/halo.hpp>
 #include <blockspan/support/error.hpp>
@@ -54,23 +56,6 @@ HaloExchange make_halo_exchange(Communicator const& ranks, RowPartition const& p
 
 namespace {
 
-/// Whether each row reads rows of other ranks.
-std::vector<bool> boundary_rows(RowPartition const& partition, int rank,
-                                std::span<std::int64_t const> offsets,
-                                std::span<std::int64_t const> columns) {
-  std::int64_t const first = partition.first(rank), last = partition.last(rank);
-  std::vector<bool> boundary(static_cast<std::size_t>(partition.rows(rank)));
-  for (std::size_t i = 0; i < boundary.size(); ++i)
-    for (auto k = offsets[i]; k < offsets[i + 1]; ++k) {
-      std::int64_t const column = columns[static_cast<std::size_t>(k)];
-      require(column >= 0 && column < partition.global_rows(), "split_rows", "row ",
-              first + static_cast<std::int64_t>(i) + 1, " has an entry in column ", column + 1,
-              " of ", partition.global_rows());
-      if (column < first || column >= last) boundary[i] = true;
-    }
-  return boundary;
-}
-
 /// The rows that the boundaries read, in their order. Own ones, which are many, are counted off;
 /// those of other ranks, which are few, are sorted.
 class PackedPlaces {
@@ -124,6 +109,24 @@ class PackedPlaces {
 
 }  // namespace
 
+std::pair<std::int64_t, std::int64_t> interior_rows(RowPartition const& partition, int rank,
+                                                    std::span<std::int64_t const> offsets,
+                                                    std::span<std::int64_t const> columns) {
+  std::int64_t const first = partition.first(rank), last = partition.last(rank);
+  std::int64_t head = 0, tail = 0, start = 0;
+  for (std::int64_t i = 0; i < last - first; ++i) {
+    for (auto k = offsets[static_cast<std::size_t>(i)];
+         k < offsets[static_cast<std::size_t>(i) + 1]; ++k) {
+      std::int64_t const column = columns[static_cast<std::size_t>(k)];
+      require(column >= 0 && column < partition.global_rows(), "split_rows", "row ", first + i + 1,
+              " has an entry in column ", column + 1, " of ", partition.global_rows());
+      if (column < first || column >= last) start = i + 1;
+    }
+    if (i + 1 - start > tail - head) head = start, tail = i + 1;
+  }
+  return {head, tail};
+}
+
 SplitRows split_rows(RowPartition const& partition, int rank, std::span<std::int64_t const> offsets,
                      std::span<std::int64_t const> columns) {
   constexpr auto where = "split_rows";
@@ -132,12 +135,8 @@ SplitRows split_rows(RowPartition const& partition, int rank, std::span<std::int
   require(n <= most, where, "rank ", rank, " has ", n, " rows, more than 32 bits can number");
   require(static_cast<std::int64_t>(offsets.size()) == n + 1, where, offsets.size(),
           " row offsets of ", n, " rows");
-  auto const boundary = boundary_rows(partition, rank, offsets, columns);
   SplitRows split;
-  for (std::int64_t i = 0, start = 0; i < n; ++i) {
-    if (boundary[static_cast<std::size_t>(i)]) start = i + 1;
-    if (i + 1 - start > split.tail - split.head) split.head = start, split.tail = i + 1;
-  }
+  std::tie(split.head, split.tail) = interior_rows(partition, rank, offsets, columns);
   auto const at = [&](std::int64_t row) { return offsets[static_cast<std::size_t>(row)]; };
   auto const column_of = [&](std::int64_t k) { return columns[static_cast<std::size_t>(k)]; };
   std::int64_t const head = at(split.head), tail = at(split.tail), end = at(n);

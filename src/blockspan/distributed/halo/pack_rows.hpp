@@ -58,6 +58,12 @@ CrsMatrix<Scalar, Exec> local_columns(Exec const& exec,
                                       std::array<RowsOfRank<Scalar>, 3> const& parts,
                                       std::int64_t rows);
 
+/// 1 for those of `rows` rows that have entries in columns of other ranks, else 0. Waits for the
+/// instance. Compiled as pack_rows is.
+template <class Exec, class Scalar>
+Kokkos::View<int*, Kokkos::Device<Exec, typename Exec::memory_space>> cut_rows(
+    Exec const& exec, std::array<RowsOfRank<Scalar>, 3> const& parts, std::int64_t rows);
+
 /// A matrix by its columns.
 template <class Scalar, class Exec>
 struct ColumnsOfRank {

@@ -137,6 +137,32 @@ CrsMatrix<Scalar, Exec> local_columns(Exec const& exec,
   return kept_entries<Exec, Scalar>(exec, parts, rows, rows);
 }
 
+template <class Scalar>
+struct MarkCut {
+  RowsOfRank<Scalar> rows;
+  int* marks;
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    auto const& A = rows.A.pattern;
+    bool cut = false;
+    for (int k = A.row_offsets[i]; k < A.row_offsets[i + 1]; ++k) cut = cut || rows.column(k) < 0;
+    marks[rows.first + i] = cut ? 1 : 0;
+  }
+};
+
+template <class Exec, class Scalar>
+Kokkos::View<int*, Kokkos::Device<Exec, typename Exec::memory_space>> cut_rows(
+    Exec const& exec, std::array<RowsOfRank<Scalar>, 3> const& parts, std::int64_t rows) {
+  using Indices = Kokkos::View<int*, Kokkos::Device<Exec, typename Exec::memory_space>>;
+  using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
+  constexpr auto label = "Blockspan::distributed::cut_rows";
+  auto const marks = allocate<Indices>(exec, label, rows);
+  for (auto const& part : parts)
+    Kokkos::parallel_for(label, Policy(exec, 0, part.A.pattern.rows),
+                         MarkCut<Scalar>{part, marks.data()});
+  exec.fence(label);
+  return marks;
+}
+
 /// All rows of A. inside: the columns of [begin, end) are kept, from zero on; else all others.
 template <class Scalar>
 struct ColumnRange {

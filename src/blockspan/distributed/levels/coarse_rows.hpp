@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -47,17 +48,17 @@ LocalRows<Scalar> rows_of_halo(Communicator const& ranks, HaloExchange const& ha
                                LocalRows<Scalar> const& P) {
   std::vector<std::int64_t> lengths, from = {0}, columns;
   std::vector<Scalar> values;
-  for (std::size_t row = 0; row + 1 < P.offsets.size(); ++row)
-    lengths.push_back(P.offsets[row + 1] - P.offsets[row]);
   for (std::int64_t const row : halo.sent) {
     auto const first = P.offsets[static_cast<std::size_t>(row)],
                last = P.offsets[static_cast<std::size_t>(row) + 1];
+    lengths.push_back(last - first);
     from.push_back(from.back() + last - first);
     columns.insert(columns.end(), P.columns.begin() + first, P.columns.begin() + last);
     values.insert(values.end(), P.values.begin() + first, P.values.begin() + last);
   }
   LocalRows<Scalar> rows;
-  for (std::int64_t const length : values_of_halo(ranks, halo, lengths))
+  for (std::int64_t const length : exchange_lists(
+           ranks, halo, lengths, even_offsets(halo.sent.size()), even_offsets(halo.rows.size())))
     rows.offsets.push_back(rows.offsets.back() + length);
   rows.columns = exchange_lists(ranks, halo, columns, from, rows.offsets);
   rows.values = exchange_lists(ranks, halo, values, from, rows.offsets);
@@ -74,16 +75,17 @@ class RowSum {
     if (used_[column] == 0) used_[column] = 1, order_.push_back(column);
     sums_[column] += value;
   }
-  /// The row, columns ascending; the next one begins.
-  std::vector<std::pair<std::size_t, Scalar>> take() {
+  /// Appends the row to `rows`, columns ascending, as `name(column)`; the next one begins.
+  template <class Name>
+  void take(LocalRows<Scalar>& rows, Name const& name) {
     std::sort(order_.begin(), order_.end());
-    std::vector<std::pair<std::size_t, Scalar>> row;
     for (std::size_t const column : order_) {
-      row.emplace_back(column, sums_[column]);
+      rows.columns.push_back(name(column));
+      rows.values.push_back(sums_[column]);
       sums_[column] = Scalar(0), used_[column] = 0;
     }
     order_.clear();
-    return row;
+    rows.offsets.push_back(static_cast<std::int64_t>(rows.columns.size()));
   }
 
  private:
@@ -106,9 +108,13 @@ LocalRows<Scalar> coarse_entries_across(DistributedMatrix<Scalar, Exec> const& A
     place.push_back(static_cast<std::size_t>(
         std::lower_bound(columns.begin(), columns.end(), column) - columns.begin()));
 
-  // rows of A P, of entries across ranks alone; who needs them, by coarse row
-  std::vector<std::vector<std::pair<std::size_t, Scalar>>> products;
-  std::vector<std::vector<std::pair<std::size_t, Scalar>>> needs(static_cast<std::size_t>(coarse));
+  struct Need {
+    std::int64_t coarse;
+    std::size_t product;
+    Scalar factor;
+  };
+  std::vector<Need> needs;
+  LocalRows<Scalar> products;  // rows of A P, of entries across ranks alone, by places of columns
   RowSum<Scalar> sum(columns.size());
   using Matrix = DistributedMatrix<Scalar, Exec>;
   for (auto const which : {Matrix::lower_boundary, Matrix::upper_boundary}) {
@@ -127,21 +133,29 @@ LocalRows<Scalar> coarse_entries_across(DistributedMatrix<Scalar, Exec> const& A
       if (!any) continue;
       auto const row = static_cast<std::size_t>(part.first + i);
       for (auto p = P.offsets[row]; p < P.offsets[row + 1]; ++p)
-        needs[static_cast<std::size_t>(P.columns[p] - first_coarse)].emplace_back(
-            products.size(), conjugate(P.values[p]));
-      products.push_back(sum.take());
+        needs.push_back(
+            {P.columns[p] - first_coarse, products.offsets.size() - 1, conjugate(P.values[p])});
+      sum.take(products, [](std::size_t column) { return static_cast<std::int64_t>(column); });
     }
   }
+
+  // the needs of each coarse row, in the order of the products
+  std::vector<std::size_t> begin(static_cast<std::size_t>(coarse) + 1, 0), order(needs.size());
+  for (auto const& need : needs) ++begin[static_cast<std::size_t>(need.coarse) + 1];
+  std::partial_sum(begin.begin(), begin.end(), begin.begin());
+  auto next = begin;
+  for (std::size_t k = 0; k < needs.size(); ++k)
+    order[next[static_cast<std::size_t>(needs[k].coarse)]++] = k;
+
   LocalRows<Scalar> entries;
-  entries.offsets.reserve(needs.size() + 1);
-  for (auto const& of_row : needs) {
-    for (auto const& [row, factor] : of_row)
-      for (auto const& [column, value] : products[row]) sum.add(column, factor * value);
-    for (auto const& [column, value] : sum.take()) {
-      entries.columns.push_back(columns[column]);
-      entries.values.push_back(value);
+  entries.offsets.reserve(begin.size());
+  for (std::size_t row = 0; row + 1 < begin.size(); ++row) {
+    for (auto n = begin[row]; n < begin[row + 1]; ++n) {
+      auto const& need = needs[order[n]];
+      for (auto k = products.offsets[need.product]; k < products.offsets[need.product + 1]; ++k)
+        sum.add(static_cast<std::size_t>(products.columns[k]), need.factor * products.values[k]);
     }
-    entries.offsets.push_back(static_cast<std::int64_t>(entries.columns.size()));
+    sum.take(entries, [&](std::size_t column) { return columns[column]; });
   }
   return entries;
 }

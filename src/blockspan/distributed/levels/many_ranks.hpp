@@ -45,22 +45,6 @@ bool same_pattern(Exec const& exec, DistributedMatrix<Scalar, Exec> const& A,
   return true;
 }
 
-/// Marks of the local rows that read rows of other ranks.
-template <class Scalar, class Exec>
-Integers<Exec> cut_rows(Exec const& exec, DistributedMatrix<Scalar, Exec> const& A) {
-  using Matrix = DistributedMatrix<Scalar, Exec>;
-  std::vector<int> marks(static_cast<std::size_t>(A.local_rows()), 0);
-  for (auto const which : {Matrix::lower_boundary, Matrix::upper_boundary}) {
-    auto const& part = A.part(which);
-    auto const rows = host_rows(part.matrix, {{0, part.rows()}}, -A.lower_rows());
-    for (std::int64_t i = 0; i < part.rows(); ++i)
-      for (auto k = rows.offsets[i]; k < rows.offsets[i + 1]; ++k)
-        if (rows.columns[k] < 0 || rows.columns[k] >= A.own_rows())
-          marks[static_cast<std::size_t>(part.first + i)] = 1;
-  }
-  return to_exec<Exec, int>(exec, "Blockspan::multigrid", std::span<int const>(marks));
-}
-
 /// A level of which each rank has some rows: `A`, P and R are those of this rank without the
 /// columns of others, the operator is of all.
 template <class Scalar, class Exec>
@@ -280,7 +264,7 @@ class ManyRanks {
       level.T.nodes = level.nodes;
       return true;
     }
-    level.cut_rows = distributed::cut_rows(exec, *level.matrix);
+    level.cut_rows = level.matrix->cut_rows(exec);
     level.own = std::make_shared<MatrixOperator<Scalar, Exec> const>(
         exec, level.A, SpmmPlanOptions{.columns = setup.options.columns});
     auto const spectrum = own_spectrum(exec, setup, level);

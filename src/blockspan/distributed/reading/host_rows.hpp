@@ -51,8 +51,10 @@ LocalRows<typename Matrix::non_const_value_type> host_rows(Matrix const& A, RowR
     for (std::size_t i = 1; i < own.extent(0); ++i) offsets.push_back(own(i) + shift);
     auto const columns = host(A.graph.entries, begin, end);
     auto const values = host(A.values, begin, end);
+    std::size_t const before = rows.columns.size();
+    rows.columns.resize(before + columns.extent(0));
     for (std::size_t k = 0; k < columns.extent(0); ++k)
-      rows.columns.push_back(first_column + columns(k));
+      rows.columns[before + k] = first_column + columns(k);
     rows.values.insert(rows.values.end(), values.data(), values.data() + values.extent(0));
   }
   offsets.resize(static_cast<std::size_t>(A.numRows()) + 1, offsets.back());
@@ -80,6 +82,14 @@ LocalRows<Scalar> merge_rows(LocalRows<Scalar> const& own, LocalRows<Scalar> con
     rows.offsets.push_back(static_cast<std::int64_t>(rows.columns.size()));
   }
   return rows;
+}
+
+/// The first and the last rows of a rank, merged; all others are empty.
+template <class Matrix, class Scalar>
+LocalRows<Scalar> rows_at_ends(Matrix const& own, LocalRows<Scalar> const& across,
+                               std::int64_t at_head, std::int64_t at_tail, std::int64_t first) {
+  std::int64_t const n = own.numRows();
+  return merge_rows(host_rows(own, {{0, at_head}, {n - at_tail, n}}, first), across, first);
 }
 
 }  // namespace blockspan::distributed
