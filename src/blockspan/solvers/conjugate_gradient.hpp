@@ -18,7 +18,8 @@ namespace blockspan {
 /// How the right-hand sides of a solve share the work.
 enum class CgMethod {
   automatic,  ///< block for 2 to 32 columns (16 on hosts), groups for more; pseudo-block for one,
-              ///< with a nearly exact preconditioner, and for small problems on devices
+              ///< with a nearly exact preconditioner, and on devices for small problems
+              ///< and short rows
   pseudo_block,  ///< every column its own recurrence; one product and shared passes for all
   block,         ///< all columns search one common Krylov space: fewer iterations
 };
@@ -292,8 +293,9 @@ CgReport<real_t<Scalar>> solve_cg(Exec const& exec, LinearOperator<Scalar, Exec>
 ///
 /// This overload chooses the method by options.method; automatic takes the block method for 2 to 32
 /// open columns (16 on hosts), groups for more; pseudo-block for one, where the preconditioner is
-/// nearly exact (OperatorFacts), on devices also where B has fewer than 500,000 entries, and after
-/// 20 steps of a block that gains nothing. report.reason says why.
+/// nearly exact (OperatorFacts), on devices also where B has fewer than 500,000 entries or a step
+/// fewer than 20 multiplications a row, and after 20 steps of a block that gains nothing.
+/// report.reason says why.
 template <class Scalar, class Exec, class BView, class XView>
 CgReport<real_t<Scalar>> solve_spd(
     Exec const& exec, LinearOperator<Scalar, Exec> const& A, BView const& B, XView const& X,

@@ -107,14 +107,15 @@ CgReport<real_t<Scalar>> solve_cg(Exec const& exec, LinearOperator<Scalar, Exec>
   CgProblem<Scalar, Exec> problem(exec, A, options);
   CgControl<Scalar, Exec> control(options, report, space.communicator());
   if (k > 0 && problem.global_rows() > 0) {
-    bool const few_steps = options.preconditioner && options.preconditioner->facts().nearly_exact;
+    auto const for_columns = reason_for_columns<real_t<Scalar>>(
+        block_facts(A, options.preconditioner, problem.global_rows(), k));
     bool const block =
-        starts_as_block<Scalar, Exec>(method, k, problem.global_rows() * k, few_steps);
+        method == CgMethod::automatic ? k > 1 && for_columns.empty() : method == CgMethod::block;
     bool const chosen = method == CgMethod::automatic && runs_on_host_v<Exec>;
     int const most = !block ? k : chosen ? widest_on_hosts : widest_useful_block;
     int const widest = options.widest_block > 0 ? std::min(options.widest_block, most) : most;
     int const width = group_width(k, widest);
-    report.reason = reason_of(method, block, few_steps, k, width);
+    report.reason = reason_of(method, for_columns, k, width);
     if (options.inner) report.reason += "; corrections in " + options.inner->name();
     CgTools<Scalar, Exec> tools(problem, control, width);
     if (options.null_space.extent(1) > 0)

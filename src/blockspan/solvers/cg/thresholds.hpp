@@ -67,6 +67,11 @@ struct CgThresholds {
   /// step of the block method. One H200, 10,648 rows, 8 columns: 0.124 ms a step as a block, 0.06
   /// column by column; from 5e5 scalars on at most 2.5 times as much, which a median block gains.
   static constexpr std::int64_t small_on_device = 500000;
+  /// (automatic) Multiplications a row from which a block pays on a device: its sums and updates
+  /// take as long as a product of some twenty. One H200, Jacobi, 8 columns, ms column by column and
+  /// as a block: `laplace7:100` 93, 139; `jump7:96:1000` 278, 244; `elasticity:44` (77 a row) 93,
+  /// 77; 32 columns of `laplace7:100` 287, 342.
+  static constexpr double work_of_block = 20;
 };
 
 }  // namespace blockspan::krylov
