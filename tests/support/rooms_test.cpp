@@ -1,5 +1,5 @@
 // The house is as src/README.md says: which room includes which, what is private, whose names are
-// whose.
+// whose; and the pages of the rooms name files and functions that exist.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -183,4 +183,37 @@ TEST(Rooms, HaveFoldersThatCanBeRead) {
   EXPECT_EQ(count.erase("python/blockspan"), 1u);  // its modules are what users import
   EXPECT_GE(count.size(), 50u);
   for (auto const& [folder, files] : count) EXPECT_LE(files, most) << folder;
+}
+
+// In code spans and drawings: names with an underscore or a call's parentheses, and files.
+TEST(Rooms, HavePagesThatNameWhatExists) {
+  static std::regex const code("```[a-z]*\\n[^`]*```|`[^`\\n]+`"), identifier("[A-Za-z_]\\w*"),
+      name("\\b([a-z]\\w*\\.(?:hpp|cpp\\.in|cpp|py|cmake))\\b|\\b([a-z]\\w*(?:_\\w+|(?=\\(\\))))");
+  using Matches = std::sregex_iterator;
+  Words known;
+  for (auto const* part : {"src", "apps", "tests"})
+    for (auto const& entry :
+         fs::recursive_directory_iterator(fs::path(BLOCKSPAN_SOURCE_DIR) / part)) {
+      known.insert(entry.path().filename().string());
+      auto const kind = entry.path().extension();
+      if (!is_code(entry.path()) && kind != ".py" && kind != ".txt") continue;
+      std::string const text = text_of(entry.path());
+      for (Matches at(text.begin(), text.end(), identifier), end; at != end; ++at)
+        known.insert(at->str());
+    }
+  std::vector<fs::path> pages = {house / "README.md"};
+  for (auto const& [room, about] : rooms_of_page())
+    if (fs::exists(house / "blockspan" / room / "README.md"))
+      pages.push_back(house / "blockspan" / room / "README.md");
+  EXPECT_GE(pages.size(), 5u);
+  for (auto const& page : pages) {
+    std::string const text = text_of(page);
+    for (Matches at(text.begin(), text.end(), code), end; at != end; ++at) {
+      std::string const span = at->str();
+      for (Matches in(span.begin(), span.end(), name); in != end; ++in) {
+        std::string const found = (*in)[1].matched ? (*in)[1] : (*in)[2];
+        EXPECT_TRUE(known.contains(found)) << page << " names " << found << " in\n" << span;
+      }
+    }
+  }
 }
