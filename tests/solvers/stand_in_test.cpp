@@ -1,5 +1,5 @@
-// An operator that returns the facts and the entries of another one with the same values is solved
-// with as that one is: the same bits, and the same calls.
+// An operator that returns the facts of another one with the same values is solved with as that one
+// is: the same bits, and the same calls.
 #include <type_traits>
 
 #include <blockspan/operators/block_jacobi.hpp>
@@ -25,7 +25,6 @@ class StandIn final : public LinearOperator<Scalar, Exec> {
     of_.apply(exec, X, Y);
   }
   OperatorFacts<Scalar, Exec> facts() const override { return of_.facts(); }
-  EntryAccess<Scalar, Exec> const& entries() const override { return of_.entries(); }
 
  private:
   LinearOperator<Scalar, Exec> const& of_;

@@ -113,7 +113,9 @@ void TestOperator<Scalar, Exec>::apply(Exec const& exec, ConstBlock<Scalar, Exec
 
 template <class Scalar, class Exec>
 OperatorFacts<Scalar, Exec> TestOperator<Scalar, Exec>::facts() const {
-  return {.norm_bound = tell_norm_ ? std::optional(norm_) : std::nullopt, .terms_per_row = terms_};
+  return {.norm_bound = tell_norm_ ? std::optional(norm_) : std::nullopt,
+          .terms_per_row = terms_,
+          .entries = this};
 }
 
 template <class Scalar, class Exec>

@@ -83,7 +83,6 @@ class TestOperator : public LinearOperator<Scalar, Exec>, public EntryAccess<Sca
   void apply(Exec const& exec, ConstBlock<Scalar, Exec> const& X,
              Block<Scalar, Exec> const& Y) const override;
   OperatorFacts<Scalar, Exec> facts() const override;
-  EntryAccess<Scalar, Exec> const& entries() const override { return *this; }
   bool apply_magnitudes(Exec const& exec, OperatorValues<real_t<Scalar> const, Exec> const& x,
                         OperatorValues<real_t<Scalar>, Exec> const& y) const override;
   /// Of numbers in single precision, summed in double; others are not known to more.

@@ -150,7 +150,8 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec>,
             .eigenvalue_lower_bound = matrix_->eigenvalue_lower_bound(),
             .terms_per_row = longest_,
             .work = matrix_->nonzeros(),
-            .replayable = size == 1 || ranks().device() != nullptr};
+            .replayable = size == 1 || ranks().device() != nullptr,
+            .entries = this};
   }
   std::shared_ptr<LinearOperator<Scalar, Exec> const> for_many_products(
       Exec const& exec) const override {
@@ -165,8 +166,6 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec>,
     copy->plans_ = std::move(*plans);
     return copy;
   }
-
-  EntryAccess<Scalar, Exec> const& entries() const override { return *this; }
 
   bool annihilates_constants(Exec const& exec) const override {
     return matrix_->annihilates_constants(exec);

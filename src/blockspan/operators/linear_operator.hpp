@@ -27,37 +27,6 @@ struct OperatorStep {
   bool add_y = false;  ///< false: 0 in place of the old Y, which is then not read
 };
 
-/// What is known of an operator without work: norms, costs, how it behaves in a solver. Every
-/// default means "not known" and is always allowed; what is given has to be true. Of an operator on
-/// ranks all fields are of the operator as a whole, the same on every rank.
-template <class Scalar, class Exec>
-struct OperatorFacts {
-  using Real = real_t<Scalar>;
-
-  std::string name = "operator";  ///< in a few words, for messages and reports
-  /// How the rows are spread over ranks. Solvers sum over the rows of all ranks as A says; A, its
-  /// mass and its preconditioner have the same local rows.
-  RowSpace row_space = {};
-  std::optional<Real> norm_bound = {};  ///< an upper bound of ||Op||_2 (of a matrix its inf-norm)
-  /// No eigenvalue of a Hermitian Op is below it (of a matrix Gershgorin's bound).
-  std::optional<Real> eigenvalue_lower_bound = {};
-  /// The largest number of products that are added up in an entry of Op x, for bounds of rounding
-  /// errors; none: n.
-  std::optional<std::int64_t> terms_per_row = {};
-  /// Multiplications in Op x for one vector, to predict costs; none: n terms_per_row.
-  std::optional<std::int64_t> work = {};
-  /// As a preconditioner it is so close to the inverse of the matrix that tens of iterations are
-  /// enough: complete factors, or a hierarchy whose report predicts it.
-  bool nearly_exact = false;
-  /// From the second call of a width on, apply only enqueues kernels on `exec`, the same ones for
-  /// the same X and Y: it neither waits nor allocates, and decides nothing on the host by values
-  /// that change. Solvers may then record it once and replay it (CUDA graphs).
-  bool replayable = false;
-  /// Not empty: Op X = W X with these weights W, one a row, positive, where Exec computes; they
-  /// live as long as the operator. Solvers then scale rows in passes of their own.
-  OperatorValues<Real const, Exec> row_weights = {};
-};
-
 /// Access to the entries of an operator, for bounds, scaling and residuals that products alone do
 /// not give. Every function may decline, as those of this class do. x, y: one value a local row;
 /// blocks as in LinearOperator::apply. On ranks all call together, and all decline or none does.
@@ -108,14 +77,47 @@ class EntryAccess {
   }
 };
 
+/// What is known of an operator without work: norms, costs, how it behaves in a solver. Every
+/// default means "not known" and is always allowed; what is given has to be true. Of an operator on
+/// ranks all fields are of the operator as a whole, the same on every rank.
+template <class Scalar, class Exec>
+struct OperatorFacts {
+  using Real = real_t<Scalar>;
+
+  std::string name = "operator";  ///< in a few words, for messages and reports
+  /// How the rows are spread over ranks. Solvers sum over the rows of all ranks as A says; A, its
+  /// mass and its preconditioner have the same local rows.
+  RowSpace row_space = {};
+  std::optional<Real> norm_bound = {};  ///< an upper bound of ||Op||_2 (of a matrix its inf-norm)
+  /// No eigenvalue of a Hermitian Op is below it (of a matrix Gershgorin's bound).
+  std::optional<Real> eigenvalue_lower_bound = {};
+  /// The largest number of products that are added up in an entry of Op x, for bounds of rounding
+  /// errors; none: n.
+  std::optional<std::int64_t> terms_per_row = {};
+  /// Multiplications in Op x for one vector, to predict costs; none: n terms_per_row.
+  std::optional<std::int64_t> work = {};
+  /// As a preconditioner it is so close to the inverse of the matrix that tens of iterations are
+  /// enough: complete factors, or a hierarchy whose report predicts it.
+  bool nearly_exact = false;
+  /// From the second call of a width on, apply only enqueues kernels on `exec`, the same ones for
+  /// the same X and Y: it neither waits nor allocates, and decides nothing on the host by values
+  /// that change. Solvers may then record it once and replay it (CUDA graphs).
+  bool replayable = false;
+  /// Not empty: Op X = W X with these weights W, one a row, positive, where Exec computes; they
+  /// live as long as the operator. Solvers then scale rows in passes of their own.
+  OperatorValues<Real const, Exec> row_weights = {};
+  /// The entries, where they are known; they live as long as the operator.
+  EntryAccess<Scalar, Exec> const* entries = nullptr;
+};
+
 /// A square linear operator on blocks of vectors: the only thing a solver knows of a matrix, a mass
 /// matrix or a preconditioner. rows() and apply() are enough; facts() makes solvers faster and
-/// their claims sharper; the others are kernels that save passes over memory, time or digits. One
-/// virtual call per block; solvers are compiled once per scalar and backend in the library. All
-/// ranks call every function but rows() together.
+/// their claims sharper; three optional kernels save passes over memory. One virtual call per
+/// block; solvers are compiled once per scalar and backend in the library. All ranks call every
+/// function but rows() together.
 ///
-/// An operator that stands for another one, with the same values, returns the other's facts() and
-/// entries(); one that changes the values must not.
+/// An operator that stands for another one, with the same values, returns the other's facts(); one
+/// that changes the values must not.
 template <class Scalar, class Exec>
 class LinearOperator {
  public:
@@ -169,10 +171,11 @@ class LinearOperator {
     return nullptr;
   }
 
-  /// The entries, where they are known; it lives as long as the operator.
-  virtual EntryAccess<Scalar, Exec> const& entries() const {
+  /// facts().entries; where they are not known, one that declines everything.
+  EntryAccess<Scalar, Exec> const& entries() const {
     static EntryAccess<Scalar, Exec> const unknown;
-    return unknown;
+    auto const* const known = facts().entries;
+    return known ? *known : unknown;
   }
 
   /// Short for facts().row_space and facts().name.
@@ -224,7 +227,8 @@ OperatorFacts<Scalar, Exec> facts_of(LinearOperator<Scalar, Exec> const& A) {
   return facts;
 }
 
-/// An operator for products with one column, which after some of them is for_many_products().
+/// Counts the products of an operator with one column, and replaces it by its for_many_products()
+/// after many_products of them.
 template <class Scalar, class Exec>
 class ManyProducts {
  public:

@@ -85,7 +85,8 @@ class MatrixOperator final : public LinearOperator<Scalar, Exec>, public EntryAc
             .eigenvalue_lower_bound = bounds_.lowest,
             .terms_per_row = plan_.statistics().longest,
             .work = static_cast<std::int64_t>(matrix_.nnz()),
-            .replayable = true};
+            .replayable = true,
+            .entries = this};
   }
 
   std::shared_ptr<LinearOperator<Scalar, Exec> const> for_many_products(
@@ -108,8 +109,6 @@ class MatrixOperator final : public LinearOperator<Scalar, Exec>, public EntryAc
     copy->has_slices_ = true;
     return copy;
   }
-
-  EntryAccess<Scalar, Exec> const& entries() const override { return *this; }
 
   /// One pass over the matrix.
   bool annihilates_constants(Exec const& exec) const override {

@@ -37,10 +37,8 @@ class PeerOperator final : public LinearOperator<Scalar, Exec>, public EntryAcce
   }
 
   OperatorFacts<Scalar, Exec> facts() const override {
-    return {.name = name_, .norm_bound = norm_bound_};
+    return {.name = name_, .norm_bound = norm_bound_, .entries = this};
   }
-
-  EntryAccess<Scalar, Exec> const& entries() const override { return *this; }
 
   bool annihilates_constants(Exec const& exec) const override {
     return rows_sum_to_zero(exec, matrix_ref<Exec>(matrix_));

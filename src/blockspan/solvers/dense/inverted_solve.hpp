@@ -37,9 +37,9 @@ class ShiftedOperator final : public LinearOperator<Scalar, Exec>,
             .norm_bound = sum(a.norm_bound, b.norm_bound),
             .eigenvalue_lower_bound = sum(a.eigenvalue_lower_bound, b.eigenvalue_lower_bound),
             .terms_per_row = *a.terms_per_row + *b.terms_per_row + 1,
-            .work = *a.work + *b.work};
+            .work = *a.work + *b.work,
+            .entries = this};
   }
-  EntryAccess<Scalar, Exec> const& entries() const override { return *this; }
 
   void apply(Exec const& exec, ConstBlock<Scalar, Exec> const& X,
              Block<Scalar, Exec> const& Y) const override {
