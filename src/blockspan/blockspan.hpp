@@ -1,8 +1,8 @@
 #pragma once
 
-/// Sparse matrices, blocks of vectors, their product, operators and solvers, and of the components
-/// those that the including target links: with `mpi` matrices on ranks (distributed/) too. Alone
-/// stand hierarchies of multigrid as files, multigrid/exchange.hpp.
+/// Sparse matrices, blocks of vectors, products, operators and solvers, and the components that the
+/// including target links (with `mpi` also matrices on ranks, distributed/). Not included:
+/// multigrid/exchange.hpp, which reads hierarchies of multigrid from files.
 #include <blockspan/communication/communicator.hpp>
 #include <blockspan/multigrid/multigrid.hpp>
 #include <blockspan/multivector/multivector.hpp>

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 
+#include <blockspan/multigrid/exchange.hpp>
 #include <blockspan/multigrid/multigrid.hpp>
 #include <blockspan/multivector/fill_random.hpp>
 #include <blockspan/operators/matrix_operator.hpp>
@@ -27,6 +29,19 @@ ConstBlock<Real, Exec> brick_nodes(Exec const& exec, int N, bool clamped = true)
   Kokkos::deep_copy(exec, nodes, host);
   exec.fence("Blockspan::test");
   return nodes;
+}
+
+/// Writes A0.mtx, P0.mtx, A1.mtx, P1.mtx, ... of a hierarchy, in double precision, into a folder.
+template <class Scalar, class Exec>
+void write_hierarchy(std::filesystem::path const& folder, Multigrid<Scalar, Exec> const& M) {
+  auto const& levels = M.hierarchy().levels;
+  for (std::size_t l = 0; l < levels.size(); ++l) {
+    auto const file = [&](char letter) {
+      return (folder / blockspan::levels::level_file(letter, l)).string();
+    };
+    write_matrix_market(file('A'), levels[l].A);
+    if (l + 1 < levels.size()) write_matrix_market(file('P'), levels[l].P_matrix());
+  }
 }
 
 /// Iterations of conjugate gradients to 1e-8 for a random right-hand side; in the range of A, if

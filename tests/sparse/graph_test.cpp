@@ -61,26 +61,9 @@ TYPED_TEST(Graph, LaplacianHasDegreesOnItsDiagonal) {
 
 using Host = Kokkos::DefaultHostExecutionSpace;
 
-TEST(GraphParts, TheLargestComponentIsFoundAndCutOut) {
-  auto const A = hostile_matrix<double, Host>();
-  auto const vertices = largest_connected_component(A);
-  EXPECT_EQ(vertices, (std::vector<int>{0, 1, 2, 4}));
-  auto const S = principal_submatrix(Host(), A, vertices);
-  EXPECT_EQ(S.nnz(), A.nnz());
-  EXPECT_EQ(entries_of(adjacency<double>(Host(), S)), (Entries{{{0, 1}, 1.0},
-                                                               {{0, 2}, 1.0},
-                                                               {{1, 0}, 1.0},
-                                                               {{2, 0}, 1.0},
-                                                               {{2, 3}, 1.0},
-                                                               {{3, 2}, 1.0}}));
-  EXPECT_THROW(principal_submatrix(Host(), A, {1, 0}), Error);
-  EXPECT_THROW(principal_submatrix(Host(), A, {5}), Error);
-}
-
 TEST(GraphParts, EmptyMatricesHaveEmptyGraphs) {
   auto const G = graph_laplacian<double>(Host(), CrsMatrix<double, Host>());
   EXPECT_EQ(G.numRows(), 0);
-  EXPECT_TRUE(largest_connected_component(CrsMatrix<double, Host>()).empty());
 }
 
 TEST(GraphParts, BadMatricesAreRefused) {

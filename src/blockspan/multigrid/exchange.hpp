@@ -46,20 +46,6 @@ std::vector<CrsMatrix<Scalar, Exec>> read_prolongators(Exec const& exec,
   return result;
 }
 
-/// Writes A0.mtx, P0.mtx, A1.mtx, P1.mtx, ... of a hierarchy, in double precision, into a folder
-/// that is there. Throws Error as write_matrix_market.
-template <class Scalar, class Exec>
-void write_hierarchy(std::filesystem::path const& folder, Multigrid<Scalar, Exec> const& M) {
-  auto const& levels = M.hierarchy().levels;
-  for (std::size_t l = 0; l < levels.size(); ++l) {
-    auto const file = [&](char letter) {
-      return (folder / levels::level_file(letter, l)).string();
-    };
-    write_matrix_market(file('A'), levels[l].A);
-    if (l + 1 < levels.size()) write_matrix_market(file('P'), levels[l].P_matrix());
-  }
-}
-
 /// How far the coarse matrices of a folder, A1.mtx, A2.mtx, ... where they are there, are from
 /// those of M: a note for each level that differs in shape, or by more than 1e-10 of its largest
 /// entry.

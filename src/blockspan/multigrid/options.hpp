@@ -34,9 +34,9 @@ struct MultigridOptions {
   /// structures without coordinates and high-order elements (6), not for graphs.
   int adaptive = 0;
 
-  /// A hierarchy made elsewhere: P of each level, rows of a level x rows of the next. Nothing above
-  /// and of what follows is then used but for the cycle; coarse matrices are P^H A P. (exchange.hpp
-  /// reads and writes them as files.)
+  /// A given hierarchy: P of each level, rows of a level x rows of the next; coarse matrices are
+  /// P^H A P. All other options are then ignored, except those of the cycle. (exchange.hpp reads
+  /// such prolongators from files.)
   std::vector<CrsMatrix<Scalar, Exec>> prolongators = {};
 
   // The hierarchy.

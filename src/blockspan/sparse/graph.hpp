@@ -1,9 +1,5 @@
 #pragma once
 
-#include <string>
-#include <type_traits>
-#include <vector>
-
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/sparse/crs_matrix.hpp>
@@ -45,21 +41,6 @@ auto graph_laplacian(Exec const& exec, Matrix const& A) {
                                                      : Scalar(-1);
                                      },
                                      true));
-}
-
-/// Vertices of the component with the most vertices, ascending; of several, the one with the
-/// smallest vertex. Host only.
-template <class Matrix>
-auto largest_connected_component(Matrix const& A) {
-  return sparse::largest_component(sparse::graph_pattern(sparse::to_host_pattern(A)));
-}
-
-/// A(vertices, vertices) for ascending vertices, entries in the order stored. Throws Error when a
-/// vertex is out of range or they do not ascend.
-template <class Exec, class Matrix>
-auto principal_submatrix(Exec const& exec, Matrix const& A,
-                         std::vector<typename Matrix::non_const_ordinal_type> const& vertices) {
-  return sparse::to_device(exec, sparse::submatrix(sparse::to_host(A), vertices));
 }
 
 }  // namespace blockspan
