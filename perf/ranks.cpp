@@ -185,12 +185,12 @@ class Study {
     Json kernels = Json::array();
     kernels.push_back(product_kernel("alone", one, 0, y, [&] { alone.apply(exec_, x, y); }));
     kernels.push_back(of_all("auto", [&] { all.apply(exec_, X, Y); }));
-    kernels.push_back(of_all("local", [&] { all.multiply_local(exec_, X, Y); }));
+    kernels.push_back(of_all("local", [&] { all.parts().multiply_local(exec_, X, Y); }));
     kernels.push_back(pack(all.matrix(), X));
-    kernels.push_back(timed_kernel("exchange", [&] { all.exchange(exec_, X); }));
+    kernels.push_back(timed_kernel("exchange", [&] { all.parts().exchange(exec_, X); }));
     kernels.push_back(of_all("in_turn", [&] {
-      all.exchange(exec_, X);
-      all.multiply_local(exec_, X, Y);
+      all.parts().exchange(exec_, X);
+      all.parts().multiply_local(exec_, X, Y);
     }));
     kernels.push_back(of_all("by_host", [&] { staged.apply(exec_, X, Y); }));
     kernels.push_back(of_all("same_bits", [&] { fixed.apply(exec_, X, Y); }));

@@ -87,12 +87,13 @@ class WidthOnRanks {
   RanksRun run() {
     RanksRun result;
     result.columns = static_cast<int>(X_.extent(1));
-    result.interior = A_.plan(Operator::Matrix::interior).explain(X_.extent(1), sizeof(Scalar));
+    result.interior =
+        A_.parts().plan(Operator::Matrix::interior).explain(X_.extent(1), sizeof(Scalar));
     check(result);
     BatchTimer product = timer([this] { spmm(exec_, Op::none, Scalar(1), A_, X_, Scalar(0), Y_); });
     // with the halo rows that the product above has received
-    BatchTimer local = timer([this] { A_.multiply_local(exec_, X_, Y_); });
-    BatchTimer exchange = timer([this] { A_.exchange(exec_, X_); });
+    BatchTimer local = timer([this] { A_.parts().multiply_local(exec_, X_, Y_); });
+    BatchTimer exchange = timer([this] { A_.parts().exchange(exec_, X_); });
     for (auto* const each : {&product, &local, &exchange}) each->calibrate();
     for (int i = 0; i < command_.repeat; ++i)
       for (auto* const each : {&product, &local, &exchange}) each->run_batch();

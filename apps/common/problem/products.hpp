@@ -55,7 +55,7 @@ Product<Scalar, Exec> make_product(Exec const& exec,
   SpmmPlanOptions options{.columns = columns};
   if (spmm != "blockspan") options.algorithm = spmm;
   auto op = std::make_unique<DistributedOperator<Scalar, Exec>>(exec, A, options);
-  auto const& plan = op->plan(DistributedMatrix<Scalar, Exec>::interior);
+  auto const& plan = op->parts().plan(DistributedMatrix<Scalar, Exec>::interior);
   std::string const kernel = plan.kernel(columns, sizeof(Scalar));
   std::string const reason =
       ranks == 1 ? plan.explain(columns, sizeof(Scalar)) : "of the rows that need no others";

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -12,18 +11,15 @@
 
 #include <blockspan/blocks/workspace.hpp>
 #include <blockspan/distributed/distributed_matrix.hpp>
-#include <blockspan/distributed/halo/packed_exchange.hpp>
-#include <blockspan/distributed/halo/part_plans.hpp>
+#include <blockspan/distributed/halo/part_products.hpp>
 #include <blockspan/operators/linear_operator.hpp>
-#include <blockspan/spmm/run/step.hpp>
-#include <blockspan/spmm/spmm.hpp>
 #include <blockspan/spmm/spmm_dots.hpp>
 #include <blockspan/support/backend.hpp>
 
 namespace blockspan {
 
 /// A DistributedMatrix as an operator on the local rows of blocks. One product at a time (see
-/// distributed::PackedExchange).
+/// distributed::PartProducts).
 template <class Scalar, class Exec>
 class DistributedOperator final : public LinearOperator<Scalar, Exec>,
                                   public EntryAccess<Scalar, Exec> {
@@ -39,17 +35,13 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec>,
       : DistributedOperator(exec, matrix, options, matrix->row_space()) {}
   DistributedOperator(Exec const& exec, std::shared_ptr<Matrix const> matrix,
                       SpmmPlanOptions const& options, RowSpace space)
-      : matrix_(std::move(matrix)), exchange_(matrix_), sums_(std::move(space)) {
-    bool const idle = exchange_.idle();
-    plans_ = ranks().run_agreed([&] { return PartPlans(exec, *matrix_, options, idle); });
-    longest_ = ranks().largest(plans_.longest_row());
-  }
+      : parts_(exec, std::move(matrix), options), sums_(std::move(space)) {}
 
-  std::int64_t rows() const override { return matrix_->local_rows(); }
+  std::int64_t rows() const override { return matrix().local_rows(); }
 
   void apply(Exec const& exec, ConstBlock<Scalar, Exec> const& X,
              Block<Scalar, Exec> const& Y) const override {
-    multiply(exec, Op::none, Scalar(1), X, Scalar(0), Y);
+    parts_.multiply(exec, Op::none, Scalar(1), X, Scalar(0), Y);
   }
 
   /// On devices, as a MatrixOperator; not with sums by units, since these are one partial sum a
@@ -60,7 +52,7 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec>,
                   OperatorValues<Real, Exec> const& y_dot_y) const override {
     if constexpr (!support::runs_on_host_v<Exec>) {
       if (sums_.rows().unit() > 0) return false;
-      multiply_dots(
+      parts_.multiply_dots(
           exec, Scalar(1), X, Scalar(0), Y, products::row_weights<Exec, Real>(weights, rows()),
           {products::dots_ref<Exec, Scalar>(x_dot_y), products::dots_ref<Exec, Real>(y_dot_y)},
           sums_of_rank_);
@@ -72,84 +64,17 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec>,
   bool apply_step(Exec const& exec, ConstBlock<Scalar, Exec> const& Z,
                   OperatorStep<Scalar, Exec> const& step,
                   Block<Scalar, Exec> const& Y) const override {
-    exchange_.grow(exec, static_cast<std::int64_t>(Z.extent(1)));
-    ConstBlock<Scalar, Exec> const packed = exchange_.block(Z.extent(1));
-    auto const rows_of_step = [&](RowPart which) {
-      auto const& part = matrix_->part(which);
-      return products::ProductStep<Scalar>{
-          step.add_z,
-          step.add_y,
-          step.momentum,
-          step.factor,
-          step.weights.data() ? step.weights.data() + part.first : nullptr,
-          blocks::block_ref<Exec>(rows_of(part, step.R)),
-          blocks::block_ref<Exec>(rows_of(part, Z))};
-    };
-    auto const rows_of_y = [&](RowPart which) {
-      return blocks::block_ref<Exec>(rows_of(matrix_->part(which), Y));
-    };
-    auto const block = [&](RowPart which) {
-      return blocks::block_ref<Exec>(which == Matrix::interior ? Z : packed);
-    };
-    for (RowPart const which : {Matrix::lower_boundary, Matrix::interior, Matrix::upper_boundary})
-      if (matrix_->part(which).rows() > 0 &&
-          !products::fuses_step<Exec, Scalar>(plans_[which].panels(), block(which),
-                                              rows_of_step(which), rows_of_y(which)))
-        return false;
-    auto const multiply = [&](Exec const& on, RowPart which) {
-      auto const& part = matrix_->part(which);
-      if (part.rows() > 0)
-        products::multiply_with_step<Exec, Scalar>(
-            on, plans_[which].panels(), sparse::planned_matrix_ref<Exec>(part.matrix), block(which),
-            rows_of_step(which), rows_of_y(which));
-    };
-    exchange_.gather_halo(
-        exec, blocks::block_ref<Exec>(Z), [&] { multiply(exec, Matrix::interior); },
-        [&](Exec const& on) {
-          multiply(on, Matrix::lower_boundary), multiply(on, Matrix::upper_boundary);
-        });
-    return true;
-  }
-
-  /// Y = alpha op(A) X + beta Y; see spmm below.
-  template <class XView, class YView>
-  void multiply(Exec const& exec, Op op, Scalar const& alpha, XView const& X, Scalar const& beta,
-                YView const& Y) const {
-    require_local("spmm", X, Y);
-    if (transposes(op))
-      multiply_transposed(exec, op, alpha, X, beta, Y);
-    else
-      multiply_rows(exec, op, alpha, X, beta, Y);
-  }
-
-  /// Y = alpha A X + beta Y, and sums of its columns; see spmm_dots below.
-  template <class XView, class YView>
-  void multiply_dots(Exec const& exec, Scalar const& alpha, XView const& X, Scalar const& beta,
-                     YView const& Y, Real const* weights,
-                     products::DotOutputs<Scalar> const& dots) const {
-    multiply_dots(exec, alpha, X, beta, Y, weights, dots, sums_);
-  }
-
-  /// The two halves of a product, for measurements: the exchange of the rows of X alone, and the
-  /// work with the rows that the last exchange of the same width has left. All ranks together.
-  template <class XView>
-  void exchange(Exec const& exec, XView const& X) const {
-    exchange_.gather_halo(exec, blocks::block_ref<Exec>(X));
-  }
-  template <class XView, class YView>
-  void multiply_local(Exec const& exec, XView const& X, YView const& Y) const {
-    multiply_part(exec, Matrix::interior, Op::none, Scalar(1), X, Scalar(0), Y);
-    multiply_ends(exec, Op::none, Scalar(1), exchange_.block(X.extent(1)), Scalar(0), Y);
+    return parts_.step(exec, Z, step, Y);
   }
 
   OperatorFacts<Scalar, Exec> facts() const override {
     int const size = ranks().size();
     return {.name = size == 1 ? "matrix" : "matrix on " + std::to_string(size) + " ranks",
             .row_space = sums_.rows(),
-            .norm_bound = matrix_->norm_bound(),
-            .eigenvalue_lower_bound = matrix_->eigenvalue_lower_bound(),
-            .terms_per_row = longest_,
-            .work = matrix_->nonzeros(),
+            .norm_bound = matrix().norm_bound(),
+            .eigenvalue_lower_bound = matrix().eigenvalue_lower_bound(),
+            .terms_per_row = parts_.longest_row(),
+            .work = matrix().nonzeros(),
             .replayable = size == 1 || ranks().device() != nullptr,
             .entries = this};
   }
@@ -157,178 +82,45 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec>,
       Exec const& exec) const override {
     return in_slices(exec);
   }
-  /// Hosts: this operator with the values of now in slices, as MatrixOperator::in_slices; no
-  /// messages. Null on a rank where memory is short or no product reads them: bits are the same.
+  /// Hosts: this operator with its current values in slices, as MatrixOperator::in_slices; no
+  /// messages. Null on a rank where memory is short or no product uses them: bits are the same.
   std::shared_ptr<DistributedOperator const> in_slices(Exec const& exec) const {
-    auto plans = plans_.in_slices(exec, *matrix_);
-    if (!plans) return nullptr;
+    auto parts = parts_.in_slices(exec);
+    if (!parts) return nullptr;
     auto copy = std::make_shared<DistributedOperator>(*this);
-    copy->plans_ = std::move(*plans);
+    copy->parts_ = std::move(*parts);
     return copy;
   }
 
   bool annihilates_constants(Exec const& exec) const override {
-    return matrix_->annihilates_constants(exec);
+    return matrix().annihilates_constants(exec);
   }
   /// On one rank, as a MatrixOperator.
   Block<Scalar, Exec> likely_null_vectors(Exec const& exec, std::int64_t work) const override {
     if (ranks().size() > 1) return {};
-    return operators::null_vectors_of(exec, sparse::matrix_ref<Exec>(matrix_->whole()), work);
+    return operators::null_vectors_of(exec, sparse::matrix_ref<Exec>(matrix().whole()), work);
   }
-  std::vector<Real> diagonal(Exec const& exec) const override { return matrix_->diagonal(exec); }
-
+  std::vector<Real> diagonal(Exec const& exec) const override { return matrix().diagonal(exec); }
   bool apply_magnitudes(Exec const& exec, OperatorValues<Real const, Exec> const& x,
                         OperatorValues<Real, Exec> const& y) const override {
-    Kokkos::View<Real*, Kokkos::Device<Exec, typename Exec::memory_space>> reals;
-    if (!exchange_.idle()) {
-      Block<Scalar, Exec> const X =
-          allocate<Block<Scalar, Exec>>(exec, "Blockspan::distributed::magnitudes", x.extent(0), 1);
-      Kokkos::deep_copy(exec, Kokkos::subview(X, Kokkos::ALL, 0), x);
-      exchange_.gather_halo(exec, blocks::block_ref<Exec>(X));
-      reals = allocate<decltype(reals)>(exec, "Blockspan::distributed::magnitudes",
-                                        matrix_->packed_rows());
-      Kokkos::parallel_for(
-          "Blockspan::distributed::magnitudes",
-          Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0,
-                                                                     matrix_->packed_rows()),
-          distributed::TakeRealParts<Scalar>{exchange_.block(1).data(), reals.data()});
-    }
-    for (int p = 0; p < 3; ++p) {
-      auto const& part = matrix_->part(static_cast<RowPart>(p));
-      if (part.rows() == 0) continue;
-      operators::multiply_magnitudes(exec, sparse::matrix_ref<Exec>(part.matrix),
-                                     p == Matrix::interior ? x.data() : reals.data(),
-                                     y.data() + part.first);
-    }
+    parts_.multiply_magnitudes(exec, x, y);
     return true;
   }
-
   bool subtract_accurately(Exec const& exec, ConstBlock<Scalar, Exec> const& X,
                            Block<Scalar, Exec> const& R) const override {
-    exchange_.grow(exec, static_cast<std::int64_t>(X.extent(1)));
-    if (!exchange_.idle()) exchange_.gather_halo(exec, blocks::block_ref<Exec>(X));
-    ConstBlock<Scalar, Exec> const packed = exchange_.block(X.extent(1));
-    for (int p = 0; p < 3; ++p) {
-      auto const& part = matrix_->part(static_cast<RowPart>(p));
-      if (part.rows() == 0) continue;
-      operators::subtract_product(exec, sparse::matrix_ref<Exec>(part.matrix),
-                                  blocks::block_ref<Exec>(p == Matrix::interior ? X : packed),
-                                  blocks::block_ref<Exec>(rows_of(part, R)));
-    }
+    parts_.subtract_product(exec, X, R);
     return true;
   }
 
-  Matrix const& matrix() const { return *matrix_; }
-  /// The plan of a part, see Matrix::RowPart; of the interior only where all rows are in it.
-  SpmmPlan<Exec> const& plan(int part) const { return plans_[part]; }
+  Matrix const& matrix() const { return parts_.matrix(); }
+  /// Its products, part by part, and where their sums over ranks are made.
+  distributed::PartProducts<Scalar, Exec> const& parts() const { return parts_; }
+  Workspace<Exec>& sums() const { return sums_; }
 
  private:
-  using RowPart = typename Matrix::RowPart;
-  using PartPlans = distributed::PartPlans<Scalar, Exec>;
-  Communicator const& ranks() const { return matrix_->row_space().communicator(); }
+  Communicator const& ranks() const { return matrix().row_space().communicator(); }
 
-  template <class XView, class YView>
-  void require_local(char const* where, XView const& X, YView const& Y) const {
-    require(X.extent(0) == static_cast<std::size_t>(rows()) && Y.extent(0) == X.extent(0) &&
-                Y.extent(1) == X.extent(1),
-            where, "X is ", X.extent(0), " x ", X.extent(1), " and Y ", Y.extent(0), " x ",
-            Y.extent(1), " where rank ", ranks().rank(), " has ", rows(), " rows");
-  }
-
-  /// The rows of a part, in a block of all local rows.
-  template <class View>
-  static auto rows_of(typename Matrix::Part const& part, View const& block) {
-    return Kokkos::subview(block, std::pair(part.first, part.first + part.rows()), Kokkos::ALL);
-  }
-
-  template <class XView, class YView>
-  void multiply_part(Exec const& exec, RowPart which, Op op, Scalar const& alpha, XView const& X,
-                     Scalar const& beta, YView const& Y) const {
-    auto const& part = matrix_->part(which);
-    if (part.rows() > 0)
-      spmm(exec, plans_[which], op, alpha, part.matrix, X, beta, rows_of(part, Y));
-  }
-
-  template <class YView>
-  void multiply_ends(Exec const& exec, Op op, Scalar const& alpha,
-                     Block<Scalar, Exec> const& packed, Scalar const& beta, YView const& Y) const {
-    multiply_part(exec, Matrix::lower_boundary, op, alpha, packed, beta, Y);
-    multiply_part(exec, Matrix::upper_boundary, op, alpha, packed, beta, Y);
-  }
-
-  /// Packs and sends; multiplies the rows that need no others; receives; multiplies the rest. Every
-  /// row of Y is written once.
-  template <class XView, class YView>
-  void multiply_rows(Exec const& exec, Op op, Scalar const& alpha, XView const& X,
-                     Scalar const& beta, YView const& Y) const {
-    exchange_.gather_halo(
-        exec, blocks::block_ref<Exec>(X),
-        [&] { multiply_part(exec, Matrix::interior, op, alpha, X, beta, Y); },
-        [&](Exec const& on) {
-          multiply_ends(on, op, alpha, exchange_.block(X.extent(1)), beta, Y);
-        });
-  }
-
-  /// The exchange the other way: head and tail give contributions to the rows of the packed block,
-  /// which go to the ranks that have those rows while the interior is multiplied.
-  template <class XView, class YView>
-  void multiply_transposed(Exec const& exec, Op op, Scalar const& alpha, XView const& X,
-                           Scalar const& beta, YView const& Y) const {
-    auto const part = [&](RowPart which, Scalar const& keep, auto const& to) {
-      auto const& rows = matrix_->part(which);
-      spmm(exec, plans_[which], op, alpha, rows.matrix, rows_of(rows, X), keep, to);
-    };
-    if (exchange_.idle()) return part(Matrix::interior, beta, Y);
-    exchange_.scatter_add_halo(
-        exec, blocks::block_ref<Exec>(Y),
-        [&](Block<Scalar, Exec> const& packed) {
-          part(Matrix::lower_boundary, Scalar(0), packed);
-          part(Matrix::upper_boundary, Scalar(1), packed);
-        },
-        [&] { part(Matrix::interior, beta, Y); });
-  }
-
-  /// Sums over the ranks of `sums`, or where it has none those of the rows of this rank.
-  template <class XView, class YView>
-  void multiply_dots(Exec const& exec, Scalar const& alpha, XView const& X, Scalar const& beta,
-                     YView const& Y, Real const* weights, products::DotOutputs<Scalar> const& dots,
-                     Workspace<Exec>& sums) const {
-    require_local("spmm_dots", X, Y);
-    exchange_.grow(exec, static_cast<std::int64_t>(X.extent(1)));
-    blocks::BlockRef<Scalar const> const x = blocks::block_ref<Exec>(X);
-    blocks::BlockRef<Scalar const> const packed =
-        blocks::block_ref<Exec>(exchange_.block(X.extent(1)));
-    auto const part = [&](RowPart which) {
-      auto const& rows = matrix_->part(which);
-      return products::PartOfRows<Exec, Scalar, int>{
-          &plans_[which].panels(), sparse::planned_matrix_ref<Exec>(rows.matrix), rows.first,
-          which == Matrix::interior ? x : packed};
-    };
-    products::Product<Scalar> const product{Op::none, alpha, x, beta, blocks::block_ref<Exec>(Y)};
-    if (exchange_.idle()) {
-      std::array const all{part(Matrix::interior)};
-      return products::multiply_dots<Exec, Scalar, int>(
-          exec, all, [&](auto const& multiply) { multiply(exec, 0); }, product, weights, dots,
-          sums);
-    }
-    std::array const parts{part(Matrix::lower_boundary), part(Matrix::interior),
-                           part(Matrix::upper_boundary)};
-    products::multiply_dots<Exec, Scalar, int>(
-        exec, parts,
-        [&](auto const& multiply) {
-          exchange_.gather_halo(
-              exec, x, [&] { multiply(exec, Matrix::interior); },
-              [&](Exec const& on) {
-                multiply(on, Matrix::lower_boundary), multiply(on, Matrix::upper_boundary);
-              });
-        },
-        product, weights, dots, sums);
-  }
-
-  std::shared_ptr<Matrix const> matrix_;
-  PartPlans plans_;
-  std::int64_t longest_ = 0;  ///< row of all ranks
-  distributed::PackedExchange<Scalar, Exec> exchange_;
+  distributed::PartProducts<Scalar, Exec> parts_;
   mutable Workspace<Exec> sums_, sums_of_rank_;
 };
 
@@ -370,7 +162,7 @@ template <class Scalar, class Exec, class XView, class YView>
 void spmm(Exec const& exec, Op op, std::type_identity_t<Scalar> const& alpha,
           DistributedOperator<Scalar, Exec> const& A, XView const& X,
           std::type_identity_t<Scalar> const& beta, YView const& Y) {
-  A.multiply(exec, op, alpha, X, beta, Y);
+  A.parts().multiply(exec, op, alpha, X, beta, Y);
 }
 
 /// Y = alpha A X + beta Y, and with the new Y, for every column j, over the rows of all ranks,
@@ -390,10 +182,11 @@ void spmm_dots(Exec const& exec, std::type_identity_t<Scalar> const& alpha,
                DistributedOperator<Scalar, Exec> const& A, XView const& X,
                std::type_identity_t<Scalar> const& beta, YView const& Y, XDotYView const& x_dot_y,
                YDotYView const& y_dot_y, Weights const& weights = nullptr) {
-  A.multiply_dots(exec, alpha, X, beta, Y,
-                  products::row_weights<Exec, real_t<Scalar>>(weights, A.rows()),
-                  {products::dots_ref<Exec, Scalar>(x_dot_y),
-                   products::dots_ref<Exec, real_t<Scalar>>(y_dot_y)});
+  A.parts().multiply_dots(exec, alpha, X, beta, Y,
+                          products::row_weights<Exec, real_t<Scalar>>(weights, A.rows()),
+                          {products::dots_ref<Exec, Scalar>(x_dot_y),
+                           products::dots_ref<Exec, real_t<Scalar>>(y_dot_y)},
+                          A.sums());
 }
 
 }  // namespace blockspan
