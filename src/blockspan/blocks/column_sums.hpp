@@ -27,9 +27,9 @@ namespace blockspan::blocks {
 
 /// Threads of a team, at most `threads` and a power of two, whose partial sums fit in its scratch:
 /// of 48 KiB Kokkos keeps a value a thread for itself.
-template <int numbers, class Real>
+template <int sums, class Real>
 constexpr int threads_in_scratch(int threads) {
-  while (threads * (numbers * sizeof(Real) + sizeof(double)) > 47 * 1024) threads /= 2;
+  while (threads * (sums * sizeof(Real) + sizeof(double)) > 47 * 1024) threads /= 2;
   return threads;
 }
 
@@ -128,29 +128,29 @@ struct JoinNodes {
   KOKKOS_FUNCTION void operator()(typename Policy::member_type const& team) const {
     auto* const scratch =
         static_cast<Real*>(team.team_scratch(0).get_shmem_aligned(threads * sizeof(Real), 16));
-    std::int64_t const number = team.league_rank() / to.count, node = team.league_rank() % to.count;
+    std::int64_t const sum = team.league_rank() / to.count, node = team.league_rank() % to.count;
     std::int64_t const first = node * of_team, rest = from.count - first;
-    Real const* const numbers = from.data + number * from.count + first;
+    Real const* const nodes = from.data + sum * from.count + first;
     join_by_team<Fold, 1>(
         team, scratch, rest < of_team ? rest : of_team,
-        [&](int, std::int64_t i) { return numbers[i]; }, to.data + number * to.count + node);
+        [&](int, std::int64_t i) { return nodes[i]; }, to.data + sum * to.count + node);
   }
 
-  void launch(Exec const& exec, int numbers) const {
-    Policy policy(exec, static_cast<int>(to.count * numbers), threads);
+  void launch(Exec const& exec, int sums) const {
+    Policy policy(exec, static_cast<int>(to.count * sums), threads);
     policy.set_scratch_size(0, Kokkos::PerTeam(threads * static_cast<int>(sizeof(Real)) + 64));
     Kokkos::parallel_for("Blockspan::join_nodes", policy, *this);
   }
 };
 
 /// Few enough nodes for one team: `nodes` themselves, or nodes of a higher level behind them, where
-/// there must be room for ceil_div(nodes.count, of_team) as well. numbers: sums of a column.
+/// there must be room for ceil_div(nodes.count, of_team) as well. sums: of a column.
 template <class Fold, class Exec, class Real>
-Nodes<Real> few_nodes(Exec const& exec, Nodes<Real> nodes, int numbers) {
+Nodes<Real> few_nodes(Exec const& exec, Nodes<Real> nodes, int sums) {
   using Join = JoinNodes<Exec, Fold, Real>;
   if constexpr (!runs_on_host_v<Exec>)
     if (nodes.count > Join::of_team) {
-      std::int64_t const all = numbers * nodes.columns;
+      std::int64_t const all = sums * nodes.columns;
       Nodes<Real> to = nodes;
       to.data += all * nodes.count;
       to.count = ceil_div(nodes.count, Join::of_team);
@@ -242,13 +242,13 @@ void reduce_columns(Exec const& exec, char const* label, Terms const& terms,
 
 /// The index of a sum on the host: q * columns + j.
 template <class Real, int count_>
-struct StoreNumbers {
+struct StoreSums {
   static constexpr int count = count_;
-  Real* numbers;
+  Real* sums;
   std::int64_t columns;
 
   KOKKOS_FUNCTION void operator()(std::int64_t j, Real const* roots) const {
-    for (int q = 0; q < count; ++q) numbers[q * columns + j] = roots[q];
+    for (int q = 0; q < count; ++q) sums[q * columns + j] = roots[q];
   }
 };
 
@@ -260,13 +260,13 @@ std::vector<typename Terms::Real> columns_to_host(Exec const& exec, char const* 
                                                   Workspace<Exec>& workspace) {
   using Real = typename Terms::Real;
   std::int64_t const count = Terms::count * columns;
-  Real* const numbers = workspace.template device<Real>(exec, Workspace<Exec>::result, count);
-  reduce_columns(exec, label, terms, chunks, columns,
-                 StoreNumbers<Real, Terms::count>{numbers, columns}, workspace);
+  Real* const sums = workspace.template device<Real>(exec, Workspace<Exec>::result, count);
+  reduce_columns(exec, label, terms, chunks, columns, StoreSums<Real, Terms::count>{sums, columns},
+                 workspace);
   std::vector<Real> result(static_cast<std::size_t>(count));
-  copy_elements<Exec, Kokkos::HostSpace, typename Exec::memory_space>(exec, result.data(), numbers,
+  copy_elements<Exec, Kokkos::HostSpace, typename Exec::memory_space>(exec, result.data(), sums,
                                                                       count);
-  exec.fence("Blockspan: numbers of columns");
+  exec.fence("Blockspan: sums of columns");
   return result;
 }
 

@@ -62,9 +62,9 @@ struct EntriesOfTask {
 
  private:
   template <class Work>
-  KOKKOS_FORCEINLINE_FUNCTION void at(std::int64_t number, Work const& work) const {
-    if (number >= count) return;
-    std::int64_t const line = length.quotient(number), place = number - line * length.divisor();
+  KOKKOS_FORCEINLINE_FUNCTION void at(std::int64_t index, Work const& work) const {
+    if (index >= count) return;
+    std::int64_t const line = length.quotient(index), place = index - line * length.divisor();
     down ? work(place, line) : work(line, place);
   }
 };

@@ -32,8 +32,8 @@ struct Nodes {
   std::int64_t rows_of_node = 0;  ///< 0: one of all rows, or what kernels of products have summed
 
   KOKKOS_FORCEINLINE_FUNCTION Real& at(int q, std::int64_t j, std::int64_t node) const {
-    std::int64_t const number = q * columns + j;
-    return data[sums_of_rank == 0 ? number * count + node : node * sums_of_rank + number];
+    std::int64_t const sum = q * columns + j;
+    return data[sums_of_rank == 0 ? sum * count + node : node * sums_of_rank + sum];
   }
   /// Sum q of column j, its parts added.
   KOKKOS_FORCEINLINE_FUNCTION Real operator()(int q, std::int64_t j, std::int64_t node) const {
@@ -70,8 +70,8 @@ Value* room_for_ranks(Exec const& exec, std::int64_t width, Workspace<Exec>& wor
   return workspace.template host<Value>(exec, Workspace<Exec>::ranks, nodes * width);
 }
 
-/// The nodes that this rank gives: node k has the leaves [border[k], border[k + 1]). Small, since
-/// functors beyond 512 bytes cannot be recorded.
+/// The nodes that this rank contributes: node k has the leaves [border[k], border[k + 1]). Small,
+/// since functors beyond 512 bytes cannot be recorded.
 struct LocalSubtrees {
   static constexpr int most = 20;
   static_assert(RowSpace::most_units <= 1 << most / 2, "nodes grow and then shrink along a range");
@@ -126,7 +126,7 @@ struct JoinOverRanks {
   }
 };
 
-/// What ranks have given: the node of all rows, or one a rank.
+/// The contributions of ranks: the node of all rows, or one a rank.
 template <class Value>
 struct Given {
   Value* first;
@@ -159,12 +159,12 @@ Given<Value> gather_nodes(Exec const& exec, NodesOfRanks<Value> const& nodes,
   return {nodes.all, 1};
 }
 
-/// The partial sums of this rank: `numbers` of a column, by nodes of its rows.
-/// Source: `count` nodes, and operator()(q, j, node).
+/// The partial sums of this rank, `count` of a column, by nodes of its rows.
+/// Source: has its own count, of nodes, and operator()(q, j, node).
 template <class Source>
 struct SumsOfRank {
   Source nodes;
-  int numbers;
+  int count;
 
   LocalSubtrees given(RowSpace const& rows) const {
     std::int64_t rows_of_leaf = 0;
@@ -182,35 +182,34 @@ struct NodeOfRank {
   LocalSubtrees given;
   std::int64_t columns, width;
   Real* to;
-  int numbers;  ///< sums of all columns
+  int sums;  ///< of all columns
 
   KOKKOS_FUNCTION void operator()(typename Policy::member_type const& team) const {
     auto* const scratch = static_cast<Real*>(
         team.team_scratch(0).get_shmem_aligned(team.team_size() * sizeof(Real), 16));
-    int const number = team.league_rank() % numbers, k = team.league_rank() / numbers;
-    auto const q = static_cast<int>(number / columns);
+    int const sum = team.league_rank() % sums, k = team.league_rank() / sums;
+    auto const q = static_cast<int>(sum / columns);
     Real root[1] = {};
     join_by_team<Fold, 1>(
         team, scratch, given.leaves(k),
-        [&](int, std::int64_t i) { return nodes(q, number % columns, given.first(k) + i); }, root);
-    if (team.team_rank() == 0) to[k * width + number] = root[0];
+        [&](int, std::int64_t i) { return nodes(q, sum % columns, given.first(k) + i); }, root);
+    if (team.team_rank() == 0) to[k * width + sum] = root[0];
   }
 
   void launch(Exec const& exec) const {
-    if (given.count == 0 || numbers == 0) return;
+    if (given.count == 0 || sums == 0) return;
     constexpr int threads = runs_on_host_v<Exec> ? 1 : 256;
-    Policy policy(exec, numbers * given.count, threads);
+    Policy policy(exec, sums * given.count, threads);
     policy.set_scratch_size(0, Kokkos::PerTeam(threads * static_cast<int>(sizeof(Real)) + 64));
     Kokkos::parallel_for("Blockspan::node_of_rank", policy, *this);
   }
 };
 
-/// Writes the node of the chunks [begin, end) of every sum, or (end 0) that of all; moves `to`
-/// on.
+/// Writes the node of the chunks [begin, end) of every sum, or (end 0) that of all; advances `to`.
 template <class Fold, class Real, class Source>
 void give_node(Real*& to, std::int64_t columns, std::int64_t begin, std::int64_t end,
                SumsOfRank<Source> const& some) {
-  for (int q = 0; q < some.numbers; ++q)
+  for (int q = 0; q < some.count; ++q)
     for (std::int64_t j = 0; j < columns; ++j)
       *to++ = join_range<Fold, Real>(begin, end > 0 ? end : some.nodes.count,
                                      SumOfColumn<Source>{some.nodes, q, j});
@@ -220,15 +219,15 @@ void give_node(Real*& to, std::int64_t columns, std::int64_t begin, std::int64_t
 template <class Fold, class Real, class Exec, class... Sources>
 Nodes<Real> nodes_over_ranks(Exec const& exec, std::int64_t columns, Workspace<Exec>& workspace,
                              SumsOfRank<Sources> const&... sums) {
-  std::int64_t const width = (sums.numbers + ...) * columns;
+  std::int64_t const width = (sums.count + ...) * columns;
   auto const nodes = nodes_of_ranks<Real>(exec, width, workspace);
   Real* to = nodes.mine;
   auto const join = [&]<class Source>(SumsOfRank<Source> const& some) {
-    auto const numbers = static_cast<int>(some.numbers * columns);
+    auto const all = static_cast<int>(some.count * columns);
     NodeOfRank<Exec, Fold, Real, Source>{
-        some.nodes, some.given(workspace.rows()), columns, width, to, numbers}
+        some.nodes, some.given(workspace.rows()), columns, width, to, all}
         .launch(exec);
-    to += numbers;
+    to += all;
   };
   (join(sums), ...);
   auto const [first, given] = gather_nodes<Fold>(exec, nodes, workspace);
@@ -244,7 +243,7 @@ Nodes<Real> sums_over_ranks(Exec const& exec, RowChunks const& chunks, std::int6
   rows.require_rows(chunks.rows, "sums over ranks");
   if constexpr (runs_on_host_v<Exec>)
     if (rows.device_sums() == nullptr) {
-      std::int64_t const width = (sums.numbers + ...) * columns;
+      std::int64_t const width = (sums.count + ...) * columns;
       Real* const all = room_for_ranks<Real>(exec, width, workspace);
       exec.fence("Blockspan: sums for the other ranks");
       Real* to = all + rows.my_first_node() * width;
@@ -261,14 +260,15 @@ Nodes<Real> sums_over_ranks(Exec const& exec, RowChunks const& chunks, std::int6
 
 /// One sum, over the rows of all ranks where there are several.
 template <class Fold, class Exec, class Real>
-Nodes<Real> over_ranks(Exec const& exec, Nodes<Real> const& local, int numbers,
+Nodes<Real> over_ranks(Exec const& exec, Nodes<Real> const& local, int count,
                        RowChunks const& chunks, Workspace<Exec>& workspace) {
   if (!workspace.rows().distributed()) return local;
   return sums_over_ranks<Fold, Real>(exec, chunks, local.columns / local.parts, workspace,
-                                     SumsOfRank<Nodes<Real>>{local, numbers});
+                                     SumsOfRank<Nodes<Real>>{local, count});
 }
 
-/// The nodes of a Gram matrix that a rank gives: the first, and the values from one to the next.
+/// The nodes of a Gram matrix that a rank contributes: the first, and the distance of one to the
+/// next in values.
 template <class Scalar>
 struct GramNodes {
   BlockRef<Scalar> first;

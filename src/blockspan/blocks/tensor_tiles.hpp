@@ -86,7 +86,7 @@ KOKKOS_FORCEINLINE_FUNCTION void copy_pair([[maybe_unused]] std::uint32_t to,
 }
 
 /// Begins to copy one scalar to scratch, or a zero if `bytes` is 0 and not 8.
-KOKKOS_FORCEINLINE_FUNCTION void copy_number([[maybe_unused]] std::uint32_t to,
+KOKKOS_FORCEINLINE_FUNCTION void copy_scalar([[maybe_unused]] std::uint32_t to,
                                              [[maybe_unused]] double const* from,
                                              [[maybe_unused]] int bytes) {
 #if defined(__CUDA_ARCH__)

@@ -103,7 +103,7 @@ LocalRows<Scalar> RowOrder::rows(LocalRows<Scalar> const& given) const {
   RowPattern pattern;
   pattern.offsets = given.offsets;
   pattern.columns = given.columns;
-  auto const numbers = renumbered(pattern);
+  auto const indices = renumbered(pattern);
   std::vector<std::int64_t> lengths, columns;
   std::vector<Scalar> values;
   std::vector<Entry> row;
@@ -114,7 +114,7 @@ LocalRows<Scalar> RowOrder::rows(LocalRows<Scalar> const& given) const {
     row.clear();
     for (auto k = given.offsets[static_cast<std::size_t>(i)];
          k < given.offsets[static_cast<std::size_t>(i) + 1]; ++k)
-      row.emplace_back(numbers[static_cast<std::size_t>(k)],
+      row.emplace_back(indices[static_cast<std::size_t>(k)],
                        given.values[static_cast<std::size_t>(k)]);
     std::stable_sort(row.begin(), row.end(),
                      [](Entry const& a, Entry const& b) { return a.first < b.first; });

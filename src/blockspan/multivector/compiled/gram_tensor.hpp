@@ -183,7 +183,7 @@ struct TensorGram {
       if (weights) {
         auto const size = static_cast<std::uint32_t>(sizeof(double));
         if (int const q = place.rank; q < stage_rows)
-          tensor::copy_number(to + (stage_size - stage_rows + q) * size, place.weights + q,
+          tensor::copy_scalar(to + (stage_size - stage_rows + q) * size, place.weights + q,
                               q < left ? 8 : 0);
         place.weights += stage_rows;
       }

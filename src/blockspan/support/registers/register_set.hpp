@@ -11,9 +11,9 @@
 /// Keeps a scalar in a register of its own: GCC 12 would pack neighbouring scalars into a vector,
 /// element by element.
 #if defined(__x86_64__)
-#define BLOCKSPAN_KEEP_SCALAR(number) asm("" : "+x"(number))
+#define BLOCKSPAN_KEEP_SCALAR(scalar) asm("" : "+x"(scalar))
 #else
-#define BLOCKSPAN_KEEP_SCALAR(number) static_cast<void>(0)
+#define BLOCKSPAN_KEEP_SCALAR(scalar) static_cast<void>(0)
 #endif
 
 #define BLOCKSPAN_NOINLINE __attribute__((noinline))
@@ -84,9 +84,9 @@ struct RegisterSet {
     if constexpr (width == 1) {
       first = *from;
     } else {
-      Real numbers[width];
-      for (int j = 0; j < width; ++j) numbers[j] = from[j / Group * stride + j % Group];
-      std::memcpy(&first, numbers, sizeof(Register));
+      Real values[width];
+      for (int j = 0; j < width; ++j) values[j] = from[j / Group * stride + j % Group];
+      std::memcpy(&first, values, sizeof(Register));
     }
     others.template load_strided<Group>(from + width / Group * stride, stride);
   }

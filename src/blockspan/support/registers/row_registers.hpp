@@ -23,18 +23,18 @@ struct LaneMask {
 
   static LaneMask first(int count) { return {count}; }
   BLOCKSPAN_HOST_INLINE Register load(Real const* from) const {
-    Real numbers[Width] = {};
+    Real values[Width] = {};
     for (int j = 0; j < Width; ++j)
-      if (j < count) numbers[j] = from[j];
+      if (j < count) values[j] = from[j];
     Register result;
-    std::memcpy(&result, numbers, sizeof(Register));
+    std::memcpy(&result, values, sizeof(Register));
     return result;
   }
   BLOCKSPAN_HOST_INLINE void store(Real* to, Register const& from) const {
-    Real numbers[Width];
-    std::memcpy(numbers, &from, sizeof(Register));
+    Real values[Width];
+    std::memcpy(values, &from, sizeof(Register));
     for (int j = 0; j < Width; ++j)
-      if (j < count) to[j] = numbers[j];
+      if (j < count) to[j] = values[j];
   }
 };
 
