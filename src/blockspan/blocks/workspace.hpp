@@ -14,16 +14,15 @@
 
 namespace blockspan {
 
-/// Memory that calls borrow and give back: it grows to the largest request and is then reused, so
-/// that an iteration allocates nothing after its first pass. Hand the same one to every call of a
-/// solver; calls that are given none allocate and free their own. A workspace is for one instance
-/// at a time, since calls that follow each other in one instance may share buffers and calls of two
-/// instances may not. Growing fences the instance and throws Error where memory is short; the
-/// buffer that was to grow is then empty, and may be asked for again.
+/// Scratch memory of calls: it grows to the largest request and is then reused, so that an
+/// iteration allocates nothing after its first pass. Pass the same workspace to every call of a
+/// solver; calls without one allocate and free their own. A workspace serves one instance at a
+/// time: calls in stream order may share buffers. Growing fences the instance and throws Error
+/// where memory is short; that buffer is then empty, and may be requested again.
 template <class Exec>
 class Workspace {
  public:
-  /// Sums over rows that are made with it run over the rows of all ranks of `rows`.
+  /// Sums over rows with this workspace run over all ranks of `rows`.
   explicit Workspace(RowSpace rows = {}) : rows_(std::move(rows)) {}
   RowSpace const& rows() const { return rows_; }
 
@@ -97,7 +96,7 @@ class Workspace {
 
 namespace blocks {
 
-/// The workspace of a call that is given none: lives as long as the call.
+/// The workspace of a call without one: lives as long as the call.
 template <class Exec>
 struct OwnWorkspace {
   Workspace<Exec> workspace;

@@ -22,7 +22,7 @@ class AgreedError : public Error {
   using Error::Error;
 };
 
-/// Bytes that go to another rank, or have room for what comes from it.
+/// A message to a rank, and the buffer for a message from one.
 struct Outgoing {
   int rank;
   std::span<std::byte const> bytes;
@@ -32,24 +32,24 @@ struct Incoming {
   std::span<std::byte> bytes;
 };
 
-/// Messages on their way. finish() waits for all of them and must be called once: the memory that
-/// start() was given is in use until then.
+/// Messages in flight. finish() waits for all of them and must be called once; the buffers passed
+/// to start() are in use until then.
 class PendingExchange {
  public:
   virtual ~PendingExchange() = default;
   virtual void finish() = 0;
 };
 
-/// What moves bytes between the ranks of a group. All ranks call the same functions in the same
-/// order. Failures of the library beneath throw Error. Implement it to let Blockspan run over
-/// another library than MPI; all of it is host memory, but what takes_device_memory() allows.
+/// Moves bytes between the ranks of a group. All ranks call the same functions in the same order.
+/// Failures of the underlying library throw Error. Implement it to run Blockspan on another library
+/// than MPI. Buffers are in host memory, unless takes_device_memory().
 class Transport {
  public:
   virtual ~Transport() = default;
   virtual int rank() const = 0;
   virtual int size() const = 0;
   virtual std::string name() const = 0;
-  /// Messages of start() may be in the memory of devices, whose work on them is done then.
+  /// Whether buffers of start() may be in device memory; kernels that use them have finished then.
   virtual bool takes_device_memory() const { return false; }
 
   /// all = the parts of ranks 0, 1, ..., of which rank r gives sizes[r] bytes.
@@ -61,27 +61,27 @@ class Transport {
   /// Starts all messages: at most one a pair of ranks and direction, none of them empty.
   virtual std::unique_ptr<PendingExchange> start(std::vector<Incoming> const& in,
                                                  std::vector<Outgoing> const& out) = 0;
-  /// Ends all ranks, whatever they wait for.
+  /// Terminates all ranks.
   [[noreturn]] virtual void abort(int exit_status) = 0;
 };
 
-/// What moves bytes between the memories of devices, in the order of a stream: calls enqueue, the
-/// host does not wait. All ranks call the same functions in the same order. A stream is what the
-/// backend calls so (cudaStream_t). Failures of the library beneath throw Error.
+/// Moves bytes between the memories of devices, in stream order: calls enqueue, and the host does
+/// not wait. All ranks call the same functions in the same order. A stream is that of the backend
+/// (cudaStream_t). Failures of the underlying library throw Error.
 class DeviceTransport {
  public:
   virtual ~DeviceTransport() = default;
   virtual std::string name() const = 0;
 
-  /// An exchange, one at a time: messages read and write what the stream has made by begin(), and
-  /// own_stream() by start(); what the stream is given between begin() and finish() runs beside
-  /// them.
+  /// Begins an exchange, one at a time. Its messages are ordered behind all that is enqueued on the
+  /// stream before begin(), and on own_stream() before start(); work enqueued on the stream between
+  /// begin() and finish() runs concurrently.
   virtual void begin(void* stream) = 0;
   /// All messages, by the rules of Transport::start.
   virtual void start(std::vector<Incoming> const& in, std::vector<Outgoing> const& out) = 0;
-  /// Makes the stream wait for the messages, and for what own_stream() was given behind them.
+  /// Makes the stream wait for the messages, and for the work enqueued on own_stream() behind them.
   virtual void finish(void* stream) = 0;
-  /// Where messages are in order with other work; null: nowhere.
+  /// The stream of the messages, for work ordered with them; null: there is none.
   virtual void* own_stream() = 0;
   /// all = the parts of ranks 0, 1, ..., `bytes` each, of which this rank's is in its place.
   virtual void gather(void* stream, std::byte* all, std::int64_t bytes) = 0;
@@ -100,21 +100,21 @@ class Communicator {
   explicit Communicator(std::shared_ptr<Transport> transport,
                         std::shared_ptr<DeviceTransport> device = nullptr)
       : transport_(std::move(transport)), device_(std::move(device)) {}
-  /// The same ranks, whose device memory goes by `device`.
+  /// The same ranks with `device` as transport of device memory.
   Communicator with_device(std::shared_ptr<DeviceTransport> device) const {
     return Communicator(transport_, std::move(device));
   }
 
   int rank() const { return transport_ ? transport_->rank() : 0; }
   int size() const { return transport_ ? transport_->size() : 1; }
-  /// What moves the bytes, for reports.
+  /// The transports, for reports.
   std::string name() const {
     return (transport_ ? transport_->name() : "self") + (device_ ? " and " + device_->name() : "");
   }
   /// Null: this process alone.
   Transport* transport() const { return transport_.get(); }
-  /// Null: what is on a device goes by way of the host, or (takes_device_memory) from its memory
-  /// while the host waits.
+  /// Null: device data is staged through the host or, with takes_device_memory(), sent from device
+  /// memory while the host waits.
   DeviceTransport* device() const { return device_.get(); }
   bool takes_device_memory() const { return transport_ && transport_->takes_device_memory(); }
 
@@ -178,12 +178,12 @@ class Communicator {
   /// Starts messages; null where there are none. Empty ones are left out, which both sides do.
   std::unique_ptr<PendingExchange> start(std::vector<Incoming> in, std::vector<Outgoing> out) const;
 
-  /// The words of the lowest rank that has some, on all ranks.
+  /// The text of the lowest rank whose text is not empty, on all ranks.
   std::string words_of_first(std::string const& mine) const;
-  /// Where a rank has trouble, throws AgreedError on all: that of the lowest such rank, which it
-  /// names.
+  /// If a rank passes an error message, throws AgreedError on all ranks, with the message of the
+  /// lowest such rank and its number.
   void agree(std::optional<std::string> const& trouble) const;
-  /// Whether all ranks have thrown this, and can go on together.
+  /// Whether all ranks have thrown this error, and can continue together.
   bool all_threw(Error const& error) const {
     return size() == 1 || dynamic_cast<AgreedError const*>(&error) != nullptr;
   }
@@ -204,7 +204,7 @@ class Communicator {
     }
   }
 
-  /// Ends all ranks, for failures after which this one cannot go on with the others.
+  /// Terminates all ranks, after a failure of this one that the others do not know of.
   [[noreturn]] void abort(int exit_status) const;
 
  private:

@@ -15,16 +15,16 @@ namespace blockspan {
 /// (MPIX_Query_cuda_support, MPIX_GPU_query_support) or BLOCKSPAN_GPU_AWARE_MPI of the environment
 /// says so (1; 0: it cannot), else by way of the host's. MPI must be initialized, and stay so while
 /// a copy is in use; one thread at a time. Messages beyond 1 GiB are cut. A rank that waits longer
-/// than BLOCKSPAN_WAIT_SECONDS (of the environment; 600, 0: never) says for whom on stderr. Throws
-/// Error where MPI refuses.
+/// than BLOCKSPAN_WAIT_SECONDS (environment; default 600, 0: never) reports on stderr which rank it
+/// waits for. Throws Error where MPI fails.
 Communicator mpi_communicator(MPI_Comm comm);
 
-/// MPI's own, of a Communicator that mpi_communicator made: for libraries that want it. Throws
-/// Error for another.
+/// The MPI communicator of a Communicator from mpi_communicator, for other libraries. Throws Error
+/// for any other Communicator.
 MPI_Comm mpi_comm_of(Communicator const& ranks);
 
-/// MPI for the life of a program: initializes it where a launcher (mpirun, srun) started the
-/// program, and finalizes what it has initialized. Without a launcher nothing of MPI runs.
+/// MPI for the lifetime of a program: initializes it if a launcher (mpirun, srun) started the
+/// program, and finalizes it again. Without a launcher MPI is not touched.
 class MpiScope {
  public:
   MpiScope(int& argc, char**& argv);

@@ -13,7 +13,7 @@ bool each_has_a_device(Communicator const& ranks);
 /// the order of streams, while the host goes on. The device of a rank is the one that Kokkos was
 /// initialized with (by default the rank's number on its node). All ranks together, after Kokkos;
 /// takes half a second. Throws Error, on all ranks, where two share a device, which NCCL does not
-/// serve, and where NCCL refuses. One rank: `ranks` unchanged.
+/// support, and where NCCL fails. One rank: `ranks` unchanged.
 ///
 /// Exchanges run on a stream of their own, of high priority, beside the product, on at most 8
 /// multiprocessors.

@@ -10,15 +10,15 @@
 
 namespace blockspan {
 
-/// Which rows of every block this rank has: a range of the rows of all ranks, in the order of the
-/// ranks. Blocks, operators and preconditioners of a solver have its local rows; sums over rows run
-/// over those of all ranks.
+/// The rows of every block that this rank owns: a range of the rows of all ranks, in rank order.
+/// Blocks, operators and preconditioners of a solver have these local rows; sums over rows run over
+/// those of all ranks.
 ///
 /// Sums over rows are one binary tree over chunks of neighbouring rows (the solvers' order, see
-/// blocks/row_chunks.hpp). Where every rank begins at a multiple of `unit` rows, itself
-/// a chunk times a power of two, a rank gives the largest nodes that its rows cover, and all ranks
-/// join them as one rank would: the bits do not depend on the number of ranks. Otherwise (unit 0) a
-/// rank gives the node of all its rows, and the bits depend on the cuts.
+/// blocks/row_chunks.hpp). If every rank begins at a multiple of `unit` rows (a chunk times a power
+/// of two), a rank contributes the largest nodes that its rows cover, and all ranks join them as
+/// one rank would: the bits do not depend on the number of ranks. Otherwise (unit 0) a rank
+/// contributes one node, the sum of all its rows, and the bits depend on the cuts.
 class RowSpace {
  public:
   /// Rows of one process, however many.
@@ -28,21 +28,21 @@ class RowSpace {
   /// have more than most_units of them. Throws Error where that is not so.
   RowSpace(Communicator communicator, std::vector<std::int64_t> cuts, std::int64_t unit);
 
-  /// What a Gram matrix can hold partial results of.
+  /// Limit of the partial results of a Gram matrix.
   static constexpr std::int64_t most_units = 512;
 
   Communicator const& communicator() const;
-  /// More than one rank: sums need the others.
+  /// Whether there is more than one rank.
   bool distributed() const { return state_ != nullptr && communicator().size() > 1; }
-  /// What gathers the partial sums of ranks where they are on devices, so that a sum over rows
-  /// needs no host; null where there is none, or (unit 0) a rank without rows.
+  /// Gathers partial sums in device memory, so that a sum over rows does not involve the host; null
+  /// where there is no such transport, or (unit 0) a rank has no rows.
   DeviceTransport* device_sums() const;
   std::int64_t first_row() const;
   /// Rows of all ranks; `local` where this is the rows of one process.
   std::int64_t global_rows(std::int64_t local) const;
   std::vector<std::int64_t> const& cuts() const;
   std::int64_t unit() const;
-  /// A rank gives the sum of all its rows, in one node.
+  /// Whether a rank contributes one node, the sum of all its rows.
   bool one_partial_per_rank() const { return !distributed() || unit() == 0; }
   /// The rows [first, last) of a rank; [0, local) where this is the rows of one process.
   std::pair<std::int64_t, std::int64_t> range(int rank, std::int64_t local) const;
@@ -51,12 +51,12 @@ class RowSpace {
 
   bool operator==(RowSpace const& other) const;
 
-  /// The local rows [first, last) of the nodes that this rank gives, in order.
+  /// The local rows [first, last) of the nodes that this rank contributes, in order.
   std::vector<std::pair<std::int64_t, std::int64_t>> const& nodes() const;
 
-  /// Partial sums of all ranks' nodes, `width` a node: room for nodes_of_all() x width, of which
-  /// this rank has filled its own, at my_first_node(). On return the first `width` are the root,
-  /// the same on all ranks. Zeros where there are no rows.
+  /// Sums over all ranks. values: nodes_of_all() x width partial sums, of which this rank has
+  /// filled those of its own nodes, from my_first_node() on; on return the first `width` are the
+  /// sums, the same on all ranks. Zeros if there are no rows.
   template <class Fold, class Value>
   void fold(Value* values, std::int64_t width) const {
     if (nodes_of_all() == 0) {
@@ -71,9 +71,9 @@ class RowSpace {
   std::int64_t nodes_of_all() const;
   std::int64_t my_first_node() const;
 
-  /// The same where every rank has room for the largest count of nodes of any of them, as devices
-  /// gather them: those of rank r begin at r x most_nodes_of_rank(). Joined (into, from) in this
-  /// order, the node at padded_root() is the root.
+  /// The same for gathers of equal length, as on devices: the nodes of rank r begin at r x
+  /// most_nodes_of_rank(). Joined as padded_joins() lists them (into, from), the node at
+  /// padded_root() is the root.
   std::int64_t most_nodes_of_rank() const;
   std::int64_t padded_root() const;
   std::vector<std::pair<std::int64_t, std::int64_t>> padded_joins() const;

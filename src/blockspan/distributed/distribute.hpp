@@ -46,7 +46,7 @@ RowPartition of_root(Communicator const& ranks, int root, Make const& make) {
   return RowPartition(std::move(cuts), unit);
 }
 
-/// Gives every rank its rows of what `root` has. get(r): the elements of rank r, on the root.
+/// Scatters elements from `root` to all ranks. get(r): those of rank r, on the root.
 template <class T, class Get>
 std::vector<T> deal(Communicator const& ranks, int root, std::int64_t mine, Get const& get) {
   std::vector<T> here(static_cast<std::size_t>(mine));
@@ -176,7 +176,7 @@ std::shared_ptr<DistributedMatrix<Scalar, Exec> const> generate_distributed(
                                                                  across);
 }
 
-/// The matrix of rows that the ranks hold already, consecutive in the order of the ranks, with
+/// The matrix of rows that are spread over the ranks already, consecutive in rank order, with
 /// global columns. All ranks together; waits for the instance. Throws Error as DistributedMatrix
 /// does.
 template <class Exec, class Scalar>
@@ -199,8 +199,8 @@ std::shared_ptr<DistributedMatrix<Scalar, Exec> const> distribute(Exec const& ex
 
 namespace distributed {
 
-/// f(i, j, place) for the entries of a block, whose place is that by columns; some rows at a time,
-/// so that blocks of either layout are walked along lines of the cache.
+/// f(i, j, index) for the entries of a block, index: column-major; some rows at a time, so that
+/// blocks of either layout are traversed along cache lines.
 template <class Function>
 void for_each_entry(std::int64_t rows, std::int64_t columns, Function const& f) {
   constexpr std::int64_t together = 64;

@@ -159,11 +159,11 @@ class DistributedMatrix {
   }
 
   RowPartition const& partition() const { return partition_; }
-  /// Of sums over rows: hosts join them by units where rows are cut at chunks, devices make one
-  /// node a rank, which needs fewer messages and kernels.
+  /// For sums over rows: hosts join them by units where rows are cut at chunks; devices contribute
+  /// one node a rank, which needs fewer messages and kernels.
   RowSpace const& row_space() const { return space_; }
-  /// By units on devices too, so that sums have the same bits for any number of ranks. Throws
-  /// Error, on all ranks, where rows are not cut at chunks.
+  /// The same, by units on devices too: sums then have the same bits for any number of ranks.
+  /// Throws Error, on all ranks, where rows are not cut at chunks.
   RowSpace row_space_by_units() const {
     bool const alone = partition_.ranks() == 1;
     std::int64_t const rows = partition_.global_rows(), chunk = blocks::chunk_rows<Exec>(rows);
@@ -184,7 +184,7 @@ class DistributedMatrix {
   std::int64_t nonzeros() const { return nonzeros_; }  ///< of all ranks
 
   Part const& part(RowPart which) const { return parts_[which]; }
-  /// The matrix, where there is one rank.
+  /// The matrix, on one rank; Error on several.
   Matrix const& whole() const {
     require(partition_.ranks() == 1, "DistributedMatrix", "its rows are on ", partition_.ranks(),
             " ranks");
@@ -241,7 +241,7 @@ class DistributedMatrix {
   friend class DistributedMatrix;
   using Offsets = Kokkos::View<int*, Device>;
 
-  /// What sums over rows may be cut into; 0: rows are cut elsewhere.
+  /// The unit of sums over rows; 0: rows are not cut at chunks.
   std::int64_t unit_of_sums() const {
     std::int64_t const unit = partition_.unit();
     if (unit == 0 || unit % blocks::chunk_rows<Exec>(partition_.global_rows()) != 0) return 0;
@@ -333,7 +333,7 @@ class DistributedMatrix {
   /// NaN if one is.
   static Real larger(Real a, Real b) { return a > b || a != a ? a : b; }
 
-  /// From facts of this rank to those of the matrix.
+  /// Combines the bounds of all ranks into those of the matrix.
   void measure(Communicator const& ranks) {
     bounds_.norm = ranks.largest(bounds_.norm);
     bounds_.lowest = ranks.least(bounds_.lowest);
@@ -349,7 +349,7 @@ class DistributedMatrix {
   std::array<Part, 3> parts_;
   Indices packed_from_, sent_;
   operators::RowBounds<Real> bounds_;
-  bool measured_ = true;  ///< the next two are known; else they are found when they are asked for
+  bool measured_ = true;  ///< the next two are known; else they are computed on demand
   bool annihilates_constants_ = true;
   std::vector<Real> diagonal_;
 };

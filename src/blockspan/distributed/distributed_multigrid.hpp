@@ -75,7 +75,7 @@ class DistributedMultigrid final : public LinearOperator<Scalar, Exec> {
   /// level of what crosses cuts, on the host.
   void refresh(Exec const& exec, std::shared_ptr<Matrix const> A, bool keep_prolongators = false);
 
-  /// The same on all ranks; rows, nodes, nonzeros and aggregates are those of all.
+  /// The same on all ranks; rows, nodes, nonzeros and aggregates are summed over all of them.
   MultigridReport const& report() const;
 
  private:

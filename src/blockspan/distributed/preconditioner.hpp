@@ -42,8 +42,8 @@ struct PreconditionerInput {
   bool refuse_diagonal = true;
   DistributedMatrix<Scalar, Exec> const* mass = nullptr;  ///< of a pencil: `direct` shifts by it
   int columns = 8;                                        ///< of the blocks expected
-  std::string where = "preconditioner";                   ///< what an Error begins with
-  int first_row = 1;  ///< the number of the first row in an Error
+  std::string where = "preconditioner";                   ///< prefix of messages
+  int first_row = 1;                                      ///< index of the first row in messages
 };
 
 /// A preconditioner, with notes for the user.
@@ -54,17 +54,17 @@ struct Preconditioner {
   std::unique_ptr<LinearOperator<Scalar, Exec>> op = {};  ///< null: none
   std::vector<std::string> notes = {};
   std::optional<MultigridReport> levels = {};
-  std::string fault = {};   ///< without op: why A does not suit the method
-  bool automatic = false;   ///< another may follow: change_over_of
-  bool polynomial = false;  ///< what it begins with then: chebyshev by default, or Jacobi
+  std::string fault = {};   ///< without op: why the method does not apply to A
+  bool automatic = false;   ///< may be replaced during the solve: change_over_of
+  bool polynomial = false;  ///< automatic: the first is chebyshev, else Jacobi
   /// Repairs one that a solver found not to be positive definite; empty, or returns false: cannot.
   std::function<bool(Preconditioner&)> mend = {};
   /// Sets it up for other values of the same pattern; empty: make a new one. Throws as the setup.
   std::function<void(Preconditioner&, Matrix const&)> refresh = {};
 };
 
-/// The components behind some words: those that this file's target links. Programs have a type of
-/// their own.
+/// The components that some words need: those that the including target links. Programs have a type
+/// of their own.
 struct LinkedComponents {
 #ifdef BLOCKSPAN_HAS_DIRECT
   static constexpr bool direct = true;
@@ -239,8 +239,8 @@ class PreconditionerMaker {
   }
 
   /// Throws Error, on all ranks, with the first row whose diagonal entry is negative or not finite:
-  /// A is then not positive semidefinite, and Jacobi means nothing. Of a zero the solver finds out:
-  /// an empty row (a point of a graph without edges) does no harm.
+  /// A is then not positive semidefinite, and Jacobi does not apply. A zero is left to the solver:
+  /// an empty row (an isolated vertex of a graph) does no harm.
   void require_diagonal() const {
     if (!in_.refuse_diagonal) return;
     run_agreed([&] {
@@ -360,9 +360,8 @@ Preconditioner<Scalar, Exec> make_preconditioner(PreconditionerInput<Scalar, Exe
   return {};
 }
 
-/// The ChangeOver of a solve with M, made from `in`, with that tolerance; one that never is due
-/// unless M is the one of `automatic`. On ranks all of them ask it together: rank 0 reads the graph
-/// of all rows.
+/// The ChangeOver of a solve with M, made from `in`, with that tolerance; it is never due unless M
+/// is that of `automatic`. Collective on ranks: rank 0 reads the graph of all rows.
 template <class Linked = LinkedComponents, class Scalar, class Exec>
 ChangeOver change_over_of(PreconditionerInput<Scalar, Exec> const& in,
                           Preconditioner<Scalar, Exec> const& M, double tolerance) {

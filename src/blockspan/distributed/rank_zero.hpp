@@ -60,7 +60,7 @@ struct WholeRows {
   std::vector<int> offsets{0}, columns;
   std::vector<Scalar> values;
 
-  /// In the memory of the instance: on hosts these very arrays.
+  /// In the memory of the instance: on hosts the same arrays.
   template <class Exec>
   CrsMatrix<Scalar, Exec> matrix(Exec const& exec) {
     auto const rows = static_cast<std::int64_t>(offsets.size()) - 1;

@@ -33,7 +33,7 @@ class RowPartition {
 
 /// Cuts rows into ranges of about equal weight, at multiples of `unit` rows. weights: one for every
 /// `unit` rows (the last one perhaps of fewer), not negative; where all are zero, ranges have about
-/// equal numbers of rows. A cut is at the multiple of `unit` nearest to its share of the weight.
+/// the same size. A cut is at the multiple of `unit` nearest to its share of the weight.
 /// O(weights).
 RowPartition cut_by_weight(std::span<std::int64_t const> weights, std::int64_t rows,
                            std::int64_t unit, int ranks);

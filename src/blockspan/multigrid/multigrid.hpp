@@ -21,18 +21,18 @@ class MultigridState;
 }  // namespace levels
 
 /// Y = M^-1 X by one V cycle of smoothed aggregation: a preconditioner for a Hermitian positive
-/// (semi-)definite matrix A whose iterations hardly grow with the mesh. Linear, the same in every
-/// call, Hermitian positive definite, also where A is singular (null vectors are found in the
-/// setup); every step is a sparse matrix times the whole block. README.md beside this file says how
-/// levels come about, and what they need to know of a problem.
+/// (semi-)definite matrix A with which iteration counts hardly grow as a mesh is refined. Linear,
+/// the same in every call, Hermitian positive definite, also where A is singular (null vectors are
+/// found in the setup); every step is a sparse matrix times the whole block. README.md beside this
+/// file describes how levels are built, and which properties of a problem they use.
 ///
 /// Setup: on `exec`, in double precision, deterministic; the last level (options.coarse_rows) is
 /// inverted by LAPACK on the host. O(nonzeros) with a constant of 20 to 90 multiplications, mostly
 /// sparse products; memory for P, its adjoint, and patterns and values of the products (some three
 /// times A for a 7-point Laplacian), kept for refresh.
 ///
-/// A product is degree x 2 products with A of each level, and those of the prolongators: a report
-/// counts them. Blocks of any width are served; a wider one than before allocates.
+/// A product is 2 degree products with A of each level, and those with the prolongators:
+/// report().products counts them. Blocks may have any width; a wider one than before allocates.
 ///
 /// Sources: Vanek, Mandel and Brezina 1996, doi:10.1007/BF02238511 (smoothed aggregation, filtered
 /// matrices); Adams, Brezina, Hu and Tuminaro 2003, doi:10.1016/S0021-9991(03)00194-3 (polynomial
@@ -61,17 +61,18 @@ class Multigrid final : public RefreshableOperator<Scalar, Exec> {
   void apply(Exec const& exec, ConstBlock<Scalar, Exec> const& X,
              Block<Scalar, Exec> const& Y) const override;
 
-  /// Keeps aggregates, tentative prolongators and patterns; values of all levels anew. It is not
-  /// probed again: the status is then unknown, unless it is one of those that forbid its use.
+  /// Recomputes the values of all levels, and keeps aggregates, tentative prolongators and
+  /// patterns. It is not probed again: the status is unknown then, unless it is one that rules out
+  /// its use.
   void refresh(Exec const& exec, Matrix const& A) override;
 
-  /// The same; if keep_prolongators, they keep their values too (for matrices that change a little,
-  /// in nonlinear iterations): half of the work is left.
+  /// The same; with keep_prolongators, prolongators keep their values too, which halves the work:
+  /// for matrices that change little, as in nonlinear iterations.
   void refresh(Exec const& exec, Matrix const& A, bool keep_prolongators);
 
-  /// Makes the cycle anew in the solver's precision, where it was in single precision: what to
-  /// do where a solver finds it not positive definite, as contrasts of coefficients above 1e6 make
-  /// it. False: it was not, and nothing is done. Waits for the instance.
+  /// Sets up a cycle in single precision again in the solver's precision: for a solver that finds
+  /// it not positive definite, which happens for jumps of coefficients above 1e6. False, and
+  /// nothing is done, where it was not in single precision. Waits for the instance.
   bool use_working_precision(Exec const& exec);
 
   OperatorFacts<Scalar, Exec> facts() const override;

@@ -19,7 +19,7 @@ template <class Scalar, class Exec>
 struct MultigridOptions {
   using Real = real_t<Scalar>;
 
-  // What is known of the problem.
+  // Properties of the problem.
   /// Vectors that A maps to little compared with their size, n x q, 1 <= q <= 16: the constant for
   /// a diffusion, rigid bodies for a structure. No columns: as below.
   ConstBlock<Scalar, Exec> near_null = {};
@@ -51,8 +51,8 @@ struct MultigridOptions {
 
   // The cycle.
   int degree = 2;     ///< of the Chebyshev smoother, 1 to 4
-  int columns = 8;    ///< of the blocks expected; others are served too
-  bool probe = true;  ///< at most eight steps of conjugate gradients, which tell how good it is
+  int columns = 8;    ///< width of the blocks expected; any other works too
+  bool probe = true;  ///< estimate its quality by at most eight steps of conjugate gradients
   std::uint64_t seed = 1;
 
   /// Throws Error if a field is out of range for a matrix of `rows` rows.
@@ -60,34 +60,34 @@ struct MultigridOptions {
 };
 
 enum class MultigridStatus {
-  unknown,        ///< nothing is known against it (it was not probed)
-  good,           ///< the probe found no smooth error left
-  fair,           ///< some
-  weak,           ///< much: see the message
-  no_coarsening,  ///< rows without neighbours that matter, or too few aggregates
-  indefinite,     ///< A, or the cycle, is not positive semidefinite: not to be used
-  not_hermitian   ///< nor here
+  unknown,        ///< not probed, and nothing speaks against it
+  good,           ///< the cycle leaves no smooth error, by the probe
+  fair,           ///< it leaves some
+  weak,           ///< it leaves much: see the message
+  no_coarsening,  ///< no strong neighbours, or too few aggregates
+  indefinite,     ///< A or the cycle is not positive semidefinite: not usable
+  not_hermitian   ///< A is not Hermitian: not usable
 };
 char const* to_string(MultigridStatus status);
 
-/// A line of the table of levels.
+/// One level, a line of MultigridReport::table().
 struct MultigridLevelReport {
   std::int64_t rows = 0, nodes = 0, nonzeros = 0;
-  double upper = 0;  ///< bound of the largest eigenvalue of D^-1 A; 0: of an inverse nobody asks
-  // of the way to the next level
+  double upper = 0;  ///< bound of the largest eigenvalue of D^-1 A; 0: the level is inverted
+  // Of the coarsening to the next level.
   double theta = 0;
   std::int64_t aggregates = 0, largest = 0, left_out = 0;  ///< the last two in nodes
-  std::int64_t spent = 0;  ///< coarse columns that A maps to zero, taken out
+  std::int64_t spent = 0;  ///< coarse columns that A maps to zero: dropped
   int rounds = 0;          ///< of the first independent set
   std::int64_t prolongator_nonzeros = 0;
-  bool smoothed = true;  ///< false: the prolongator is the tentative one, for its fill
+  bool smoothed = true;  ///< false: the tentative prolongator, a smoothed one has too much fill
   double seconds = 0;    ///< of the setup
 };
 
-/// Where a setup, or a refresh, has spent its seconds.
+/// Wall-clock seconds of a setup or a refresh, by phase.
 struct MultigridSeconds {
   double spectrum = 0;   ///< bounds of eigenvalues, of levels and filtered matrices
-  double near_null = 0;  ///< making the vectors
+  double near_null = 0;  ///< computing near-null vectors
   double graph = 0;      ///< strength and aggregates
   double tentative = 0;  ///< Gram-Schmidt in aggregates, and the filtered pattern
   double patterns = 0;   ///< of P, its adjoint and, on devices, the products
@@ -123,29 +123,29 @@ struct MultigridSeconds {
 struct MultigridReport {
   MultigridStatus status = MultigridStatus::unknown;
   std::string message;             ///< of a status that is not good or fair
-  std::vector<std::string> notes;  ///< what else a user should know
+  std::vector<std::string> notes;  ///< for the user
   std::vector<MultigridLevelReport> levels;
-  int near_null = 0;                 ///< vectors
+  int near_null = 0;                 ///< near-null vectors
   bool single = false;               ///< the cycle is in single precision
   bool exact_last = true;            ///< the last level is inverted; else smoothed
   int null_vectors = 0;              ///< of the last level, where it is singular
   double complexity = 1;             ///< nonzeros of all levels over those of the first
-  double grid_complexity = 1;        ///< the same of rows
+  double grid_complexity = 1;        ///< rows of all levels over those of the first
   double products = 0;               ///< work of a cycle, in products with A
   double smallest = 0, largest = 0;  ///< Ritz values of M^-1 A, by the probe; 0: not probed
   int predicted_iterations = 0;      ///< to 1e-8, an upper bound where the status is good
   MultigridSeconds phases;
-  double seconds = 0;  ///< their sum
+  double seconds = 0;  ///< sum of the phases
 
-  /// May it be used as a preconditioner?
+  /// Whether it can be used as a preconditioner.
   bool usable() const {
     return status != MultigridStatus::indefinite && status != MultigridStatus::not_hermitian;
   }
-  /// Did the probe find it good enough for tens of iterations?
+  /// Whether some tens of iterations are enough, by the probe.
   bool strong() const { return status == MultigridStatus::good || status == MultigridStatus::fair; }
-  /// The levels, a line each under a heading.
+  /// The levels, one line each below a header.
   std::string table() const;
-  /// Status and message, and that table.
+  /// Status, message and table.
   std::string describe() const;
 };
 

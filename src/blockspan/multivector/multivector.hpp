@@ -1,6 +1,6 @@
 #pragma once
 
-// Everything a block of vectors needs.
+// All operations on blocks of vectors.
 #include <blockspan/blocks/block.hpp>
 #include <blockspan/blocks/workspace.hpp>
 #include <blockspan/multivector/columns.hpp>

@@ -108,7 +108,7 @@ class BlockJacobiPreconditioner final : public LinearOperator<Scalar, Exec> {
   }
 
   int block_size() const { return block_size_; }
-  /// How many blocks `absolute` had to replace; not zero: A is not positive definite.
+  /// The blocks that `absolute` replaced; if there are any, A is not positive definite.
   std::int64_t indefinite_blocks() const { return indefinite_blocks_; }
 
  private:

@@ -35,11 +35,11 @@ namespace blockspan {
 /// |t|^(m-1): do not use it for an indefinite A. chebyshev_setup refuses one where a diagonal entry
 /// or a Ritz value is negative.)
 ///
-/// A product is a pass over X and m - 1 products of A with the whole block; no reductions. A takes
-/// the step in the kernel of its product where it has one (LinearOperator::apply_step), which reads
-/// Z_i-1, Z_i-2, X and n weights and writes Z_i over Z_i-2; else a kernel of its own follows that
-/// reads A Z_i-1 as well. Memory for one block like Y, then two, is kept from the widest product so
-/// far on: later ones allocate nothing.
+/// A product is a pass over X and m - 1 products of A with the whole block; no reductions. Where
+/// A has a fused kernel for the step (LinearOperator::apply_step), this reads Z_i-1, Z_i-2, X and n
+/// weights and writes Z_i over Z_i-2; otherwise a separate kernel follows the product and reads
+/// A Z_i-1 as well. Work memory: one block like Y, two without the fused kernel; it grows to the
+/// widest product so far and is kept.
 ///
 /// Source: Golub and Varga 1961, doi:10.1007/BF01386013; Saad 2003, Iterative Methods for Sparse
 /// Linear Systems, section 12.3; as a preconditioner of this kind: Adams, Brezina, Hu and Tuminaro
@@ -159,7 +159,7 @@ namespace operators {
 
 inline constexpr int steps_of_setup = 12;  ///< products for the estimate
 
-/// The fault that the bounds of a setup show.
+/// Why the bounds of a setup rule out the polynomial; empty: they do not.
 template <class Scalar, class Exec>
 std::string chebyshev_fault(ChebyshevSetup<Scalar, Exec> const& setup) {
   using Real = real_t<Scalar>;
@@ -182,7 +182,7 @@ std::string chebyshev_fault(ChebyshevSetup<Scalar, Exec> const& setup) {
   return fault.str();
 }
 
-/// Adds what the rows of the matrix show, on one rank or on all of them.
+/// Adds the bounds that the rows of the matrix give, on one rank or on all of them.
 template <class Scalar, class Exec>
 ChebyshevSetup<Scalar, Exec> bounded_by_rows(ChebyshevSetup<Scalar, Exec> setup,
                                              RowMeasures<Scalar> const& rows) {
@@ -193,7 +193,7 @@ ChebyshevSetup<Scalar, Exec> bounded_by_rows(ChebyshevSetup<Scalar, Exec> setup,
   return setup;
 }
 
-/// chebyshev_setup below, with memory of the arena and so many products.
+/// chebyshev_setup below, with memory from the arena and a given number of products.
 template <class Scalar, class Exec>
 ChebyshevSetup<Scalar, Exec> chebyshev_setup(
     Exec const& exec, Arena<Exec>& arena, LinearOperator<Scalar, Exec> const& A,

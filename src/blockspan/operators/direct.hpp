@@ -170,7 +170,7 @@ DirectSolver<sparse::scalar_t<Matrix>, Exec> direct(
 /// Options of factored_pencil.
 struct PencilOptions {
   FactorPlace factors = FactorPlace::automatic;
-  std::int64_t memory_limit = 0;  ///< the most bytes of the factors; 0: what is free
+  std::int64_t memory_limit = 0;  ///< of the factors, in bytes; 0: the free memory
   bool scale_by_mass = false;     ///< scale by M, the definite one, not by K
   int columns = 8;                ///< of the blocks expected
   bool products = true;           ///< also make K and M operators; counts do not need them

@@ -14,7 +14,7 @@ namespace blockspan {
 
 namespace operators {
 
-/// What the library compiles this peer for: KokkosSparse_spmv.hpp costs half a minute a type.
+/// The scalars this peer is compiled for: KokkosSparse_spmv.hpp takes half a minute a type.
 template <class Scalar>
 inline constexpr bool has_kokkos_kernels_operator_v =
     std::is_same_v<Scalar, double> || std::is_same_v<Scalar, Kokkos::complex<double>>;

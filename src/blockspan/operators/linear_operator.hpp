@@ -159,13 +159,12 @@ class LinearOperator {
     return false;
   }
 
-  /// Products with one column after which solvers call for_many_products(): even rows save its cost
-  /// in so many, uneven ones in fewer.
+  /// Products with one column after which solvers call for_many_products(). Its cost is saved again
+  /// within as many products for rows of equal length, within fewer for uneven ones.
   static constexpr int many_products = 24;
-  /// The same operator, to the same bits, in a form that serves many products with one column
-  /// faster; null: there is none, or no memory for it. It has the values of now, for as long as it
-  /// lives, and may refer to this one. Takes the time of about five products, and waits for the
-  /// instance.
+  /// The same operator, to the same bits, in a form whose products with one column are faster;
+  /// null: there is none, or no memory for it. It keeps the current values, and may refer to this
+  /// operator. Costs about as much as five products; waits for the instance.
   virtual std::shared_ptr<LinearOperator const> for_many_products(Exec const& exec) const {
     (void)exec;
     return nullptr;
@@ -234,13 +233,13 @@ class ManyProducts {
  public:
   using Operator = LinearOperator<Scalar, Exec>;
 
-  /// What multiplies next, in A's place. A: the same every time.
+  /// The operator of the next product: A or what replaces it. A: the same in every call.
   Operator const& next(Exec const& exec, Operator const& A) {
     if (products_ < Operator::many_products && ++products_ == Operator::many_products)
       form_ = A.for_many_products(exec);
     return form_ ? *form_ : A;
   }
-  /// The values of A change.
+  /// To be called when the values of A change.
   void forget() { *this = {}; }
 
  private:

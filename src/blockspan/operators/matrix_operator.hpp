@@ -20,8 +20,8 @@ namespace blockspan {
 
 namespace operators {
 
-/// Whether a copy of so many entries takes no more than half of what is free on a host, or of one
-/// rank's share of it.
+/// Whether a copy of that many entries fits into half of the free memory of a host, or into half of
+/// one rank's share of it.
 template <class Scalar>
 bool have_room_in_slices(std::int64_t entries, int ranks = 1) {
   std::int64_t const free = support::free_host_bytes() / ranks;
@@ -77,8 +77,8 @@ class MatrixOperator final : public LinearOperator<Scalar, Exec>, public EntryAc
         blocks::block_ref<Exec>(Y));
   }
 
-  /// The bounds, the inf-norm rounded up and Gershgorin's, are of the values the matrix had when
-  /// this was made.
+  /// The bounds (the inf-norm rounded up, and Gershgorin's) are those of the values at
+  /// construction.
   OperatorFacts<Scalar, Exec> facts() const override {
     return {.name = "matrix",
             .norm_bound = bounds_.norm,
@@ -93,8 +93,8 @@ class MatrixOperator final : public LinearOperator<Scalar, Exec>, public EntryAc
       Exec const& exec) const override {
     return in_slices(exec);
   }
-  /// Hosts: this operator with the values of now in slices (SpmmPlan::hold_slices); null where no
-  /// product reads them, or this one has them, or they would take more than half of what is free.
+  /// Hosts: this operator with its current values in slices (SpmmPlan::hold_slices); null where no
+  /// product uses them, this one has them already, or they need more than half of the free memory.
   std::shared_ptr<MatrixOperator const> in_slices(Exec const& exec) const {
     if (!support::runs_on_host_v<Exec> || has_slices_) return nullptr;
     if (!operators::have_room_in_slices<Scalar>(static_cast<std::int64_t>(matrix_.nnz())))

@@ -21,7 +21,7 @@ struct SpectrumEstimate {
 };
 
 namespace operators {
-/// The function below, with memory of the arena.
+/// The function below, with memory from the arena.
 template <class Scalar, class Exec>
 SpectrumEstimate<real_t<Scalar>> estimate_spectrum(
     Exec const& exec, Arena<Exec>& arena, LinearOperator<Scalar, Exec> const& A,

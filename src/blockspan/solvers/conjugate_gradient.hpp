@@ -27,7 +27,7 @@ enum class CgMethod {
 template <class Scalar, class Exec>
 class CorrectionSolver;
 
-/// What a monitor sees after each iteration; valid only during the call.
+/// The state passed to a monitor after each iteration; valid only during the call.
 template <class Real>
 struct CgProgress {
   int iteration;                       ///< of all cycles and groups so far
@@ -67,13 +67,13 @@ struct CgOptions {
   int max_iterations = 10000;  ///< of each group
 
   // Defaulted.
-  CgMethod method = CgMethod::automatic;  ///< of solve_spd; the others have theirs in their name
+  CgMethod method = CgMethod::automatic;  ///< for solve_spd; the other functions fix it
   int max_cycles = 6;                     ///< solves for a correction, each verified
   /// Most columns solved together; wider blocks are cut into groups of about equal width. 0: 32 for
-  /// the block method (more lose by their small matrices, and it accepts no more), 16 where
-  /// automatic takes it on a host, all for pseudo-block.
+  /// the block method (its limit: the cost of small matrices exceeds what more columns gain), 16
+  /// where automatic chooses it on a host, all for pseudo-block.
   int widest_block = 0;
-  /// (pseudo-block) Take finished columns out of the block. Iterates are the same either way.
+  /// (pseudo-block) Remove finished columns from the block. Iterates are the same either way.
   bool compact = true;
   /// (pseudo-block) One reduction an iteration instead of two (see conjugate_gradient). With a
   /// preconditioner that is not Jacobi it stays at two.
@@ -138,7 +138,7 @@ struct CgCounters {
   int replayed = 0;              ///< (pseudo-block) iterations that ran as a recorded CUDA graph
   int reorthogonalizations = 0;  ///< (block) steps whose residual block was ill-conditioned
   int directions_dropped = 0;    ///< (block) dependent right-hand sides included
-  int smallest_block = 0;        ///< (block) least number of directions; 0: method not used
+  int smallest_block = 0;        ///< (block) fewest directions; 0: method not used
   int guesses_rejected = 0;      ///< starts worse than zero, replaced by zero
 
   void add(CgCounters const& more) {
@@ -161,7 +161,7 @@ struct CgCounters {
   }
 };
 
-/// Wall-clock seconds by phase (see CgOptions::time_phases); inner: all that CgOptions::inner took.
+/// Wall-clock seconds by phase (see CgOptions::time_phases); inner: all of CgOptions::inner.
 struct CgSeconds {
   double total = 0, product = 0, preconditioner = 0, update = 0, gram = 0, dense = 0, verify = 0,
          inner = 0;
@@ -179,8 +179,8 @@ struct CgReport {
   int iterations = 0;                     ///< of all cycles and groups
   std::vector<CgColumn<Real>> columns;
   std::string method;   ///< "pseudo_block", "block" or "block, then pseudo_block"
-  std::string reason;   ///< why that one ran
-  std::string trouble;  ///< what went wrong and where, in words; empty: nothing
+  std::string reason;   ///< for the choice of the method
+  std::string trouble;  ///< what went wrong and where; empty: nothing
   /// A direction d with d^H A d < 0 was found: A is not positive definite. Columns may have
   /// converged all the same (their residuals are verified).
   bool indefinite = false;
@@ -194,15 +194,15 @@ struct CgReport {
 
   bool converged() const { return status == Status::converged; }
 
-  /// Of the column that took most; what CgOptions::max_iterations bounds.
+  /// Of the column with the most iterations; CgOptions::max_iterations bounds it.
   int most_iterations() const {
     int most = 0;
     for (auto const& column : columns) most = std::max(most, column.iterations);
     return most;
   }
 
-  /// Makes this, the report of a solve that went on from the X of `first`, that of both together:
-  /// iterations, history, counters, seconds and what was seen of A.
+  /// Merges the report of an earlier solve, whose X this one continued, into this one: iterations,
+  /// history, counters, seconds and findings about A.
   void put_before(CgReport const& first) {
     for (auto& line : history)
       line.iteration += first.iterations, line.cycle += first.counters.cycles;
@@ -245,17 +245,17 @@ CgReport<real_t<Scalar>> solve_cg(Exec const& exec, LinearOperator<Scalar, Exec>
 /// the column.
 ///
 /// All methods share one frame:
-///   1. norms of B: columns that are zero or not finite are answered at once
+///   1. norms of B: columns that are zero or not finite are done at once
 ///   2. R = B - A X from A itself; only this residual decides which columns are done
-///   3. a cycle: A E = R for the open columns, scaled to unit norm by powers of two, until the
-///      recurrences say all are at 0.95 of their goal; X += E; again from 2
+///   3. a cycle: A E = R for the open columns, scaled to unit norm by powers of two, until all
+///      recurrence residuals are at 0.95 of their goal; X += E; again from 2
 /// A column whose second or later cycle does not halve its residual is at its attainable limit.
 ///
 /// With options.inner the cycles are iterative refinement: that solver finds E for residuals of the
 /// working precision, so that the accuracy is that of the working precision. A column goes on in
-/// the working precision (`fell_back`) once a cycle has not brought its residual to a tenth, and
-/// after max_cycles cycles or max_iterations / 2 iterations. What goes wrong in the inner solver is
-/// no status of a column.
+/// the working precision (`fell_back`) once a cycle has not reduced its residual to a tenth, and
+/// after max_cycles cycles or max_iterations / 2 iterations. Failures of the inner solver are no
+/// status of a column.
 ///
 /// Singular A: a consistent system is solved like any other. Where b has a part outside the range
 /// of A, there are z with A z = 0 and z^H b not zero. They are looked for in this order: the
@@ -274,9 +274,10 @@ CgReport<real_t<Scalar>> solve_cg(Exec const& exec, LinearOperator<Scalar, Exec>
 /// indefinite: `negative_curvature`.
 ///
 /// Rounding: columns are solved in units of powers of two near b_j, so that those near the ends of
-/// the range disturb no others; what the format does not hold of X at the end is `out_of_range`. A
-/// residual that is at its goal but for its own rounding errors is computed in twice the precision
-/// (EntryAccess::subtract_accurately); where A cannot, it counts with an estimate of these.
+/// the range disturb no others; a solution outside the range of the format is `out_of_range`. A
+/// residual that misses its goal by no more than its own rounding errors is recomputed in twice the
+/// precision (EntryAccess::subtract_accurately), or judged with an estimate of these errors where A
+/// cannot do that.
 ///
 /// Traffic of an iteration apart from the product, in passes over n x k scalars: 10 column by
 /// column (12 and M^-1 itself for one that is not Jacobi; two less where the operator sums p^H q in
@@ -317,9 +318,9 @@ CgReport<real_t<Scalar>> solve_spd(
 /// With options.single_reduction, the reduction that gives alpha also predicts the next r^H M^-1 r,
 /// hence beta, and both updates are one pass: 4 kernels, 1 synchronization, and 9 passes over n x k
 /// scalars instead of 10 (7 instead of 8 with apply_dots). alpha uses the true r^H M^-1 r, which
-/// the update measures for the next step. Where the prediction cancels (below 1e-6 of the last
-/// value, in single precision 1e-3), beta of that column waits for the true one: 2 kernels more.
-/// Takes up to a few percent more iterations, and one more product a cycle, since a goal is seen
+/// the update computes for the next step. Where the prediction cancels (below 1e-6 of the last
+/// value, in single precision 1e-3), beta of that column uses the true one: 2 kernels more. Needs
+/// up to a few percent more iterations, and one more product a cycle, since convergence is detected
 /// one product late.
 ///
 /// On several ranks a reduction is one message. With a monitor or a time limit on any of them, an

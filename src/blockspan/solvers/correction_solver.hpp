@@ -18,8 +18,8 @@ struct CorrectionRequest {
   std::vector<Real> reductions;  ///< ||r_j - A e_j|| / ||r_j|| that is enough for column j
   int max_iterations;
   double time_limit;  ///< seconds
-  /// To be called after each iteration with ||r_j - A e_j|| / ||r_j|| of all columns, as the solver
-  /// knows them, and how many columns were multiplied; false: stop.
+  /// Must be called after each iteration with ||r_j - A e_j|| / ||r_j|| of all columns, by the
+  /// recurrence, and the count of columns multiplied; returns false to stop.
   std::function<bool(std::vector<Real> const&, int)> step;
 };
 
@@ -28,7 +28,7 @@ template <class Real>
 struct CorrectionReport {
   std::string trouble;  ///< why it gave up, if it did
   Real norm_a = 0;      ///< its value of ||A||, or zero
-  CgCounters counters;  ///< of its own, applications in its own precision
+  CgCounters counters;  ///< its own; applications in its precision
 };
 
 /// Solves A E = R for corrections to some digits: the inner part of iterative refinement, in any
@@ -43,10 +43,10 @@ class CorrectionSolver {
   /// Order of A.
   virtual std::int64_t rows() const = 0;
 
-  /// Its precision, in words.
+  /// Its precision, for reports.
   virtual std::string name() const = 0;
 
-  /// The reduction of a residual to ask for, if the goal allows as much.
+  /// The reduction of the residual to request in a cycle, unless the goal needs less.
   virtual Real reduction() const = 0;
 
   /// E = A^-1 R, approximately. R, E: n x k, not overlapping, columns of R of norms in [1, 2); E is

@@ -23,12 +23,12 @@ enum class Spectral {
   cayley     ///< as normal, but nearest in ratio: the least |lambda - sigma| / |lambda + sigma|
 };
 
-/// What the counts say of the pairs found.
+/// Whether the counts prove the pairs found complete.
 enum class Proof {
   none,        ///< not asked for, or the pairs did not converge
   proved,      ///< the counts at both ends leave room for the pairs found and for no other
-  tied,        ///< as many as were asked for, of more that lie equally near the shift
-  missing,     ///< the counts say that there are more, and these were not found
+  tied,        ///< complete, but for others as near to the shift as the last pair
+  missing,     ///< by the counts there are more, which were not found
   uncountable  ///< no shift was found near an end at which the sign of every pivot is certain
 };
 
@@ -48,12 +48,12 @@ constexpr std::string_view to_string(Proof proof) {
   return "unknown";
 }
 
-/// What a monitor sees after each step of block Lanczos.
+/// The state passed to a monitor after each step of block Lanczos.
 struct ExactProgress {
   int steps, factorizations;
-  double shift;             ///< that of the factors at work
+  double shift;             ///< of the current factors
   int converged, wanted;    ///< of the run at that shift
-  std::int64_t found, all;  ///< pairs of an interval, and how many it holds; 0: not an interval
+  std::int64_t found, all;  ///< pairs of an interval, found and in total; 0: not an interval
   double seconds;
 };
 
@@ -64,38 +64,39 @@ struct ExactOptions {
   int basis = 0;             ///< columns of the basis, at least pairs + 2 blocks; 0: 2 pairs + 10
                              ///< blocks, at least 24
   int slice = 128;           ///< pairs of an interval found at one shift, about
-  bool count = true;         ///< count what was found (eigenpairs_near)
+  bool count = true;         ///< prove completeness by counts (eigenpairs_near)
   Spectral form = Spectral::normal;
-  std::int64_t memory_limit = 0;  ///< the most bytes of the factors; 0: what is free
+  std::int64_t memory_limit = 0;  ///< of the factors, in bytes; 0: the free memory
   FactorPlace factors = FactorPlace::automatic;
   std::uint64_t seed = 1;
   int max_steps = 2000;                                         ///< steps of block Lanczos, in all
   double time_limit = std::numeric_limits<double>::infinity();  ///< seconds
   /// Called after each step; return false to stop with Status::stopped_by_monitor.
   std::function<bool(ExactProgress const&)> monitor = nullptr;
-  // Of an interval: files for its counts and the pairs found, written every ten minutes and when a
-  // limit or the monitor ends it; and to go on from, with the bits of a solve without a break.
+  // For an interval: a file for its counts and the pairs found, written every ten minutes and when
+  // a limit or the monitor stops the solve; and one to resume from, with the bits of an unbroken
+  // solve.
   std::string checkpoint = {}, resume = {};
 
   /// Throws Error if a field is out of range.
   void validate() const;
 };
 
-/// A number of eigenvalues between two shifts that were counted but not found.
+/// Eigenvalues between two shifts that were counted but not found.
 struct MissingPairs {
   double from, to;
   std::int64_t number;
 };
 
 struct ExactSeconds {
-  double analysis = 0;  ///< of the patterns, before all else and not in `total`
+  double analysis = 0;  ///< of the patterns, before the solve and not in `total`
   double total = 0, factorization = 0, solve = 0, mass = 0, orthogonalization = 0, dense = 0;
 };
 
 struct ExactReport {
   Status status = Status::not_converged;
   Proof proof = Proof::none;
-  std::string trouble;             ///< what went wrong, in words; empty: nothing
+  std::string trouble;             ///< what went wrong; empty: nothing
   std::string checkpoint_fault;    ///< why the last one could not be written; empty: it was
   std::vector<std::string> notes;  ///< shifts that were moved, ties
   // Per pair, ascending.
@@ -111,13 +112,13 @@ struct ExactReport {
   double next_eigenvalue = std::numeric_limits<double>::quiet_NaN();  ///< an estimate
   double orthogonality_loss = 0;                                      ///< max |X^H M X - I|
   double norm_k = 0, norm_m = 1;                                      ///< of the backward errors
-  // What was counted.
+  // The counts.
   std::vector<ShiftCount> counts;
-  double from = 0, to = 0;   ///< the interval of the proof, its ends where they were moved to
+  double from = 0, to = 0;   ///< the interval of the proof, with the ends as moved
   std::int64_t counted = 0;  ///< eigenvalues in it
   std::int64_t found = 0;    ///< pairs in it that were found
   std::vector<MissingPairs> missing;
-  // What it cost.
+  // The cost.
   std::string library;  ///< of the factors: "MUMPS on the host", "cuDSS 1.0.0"
   int shifts = 0, factorizations = 0, steps = 0;
   std::int64_t solved_columns = 0, factor_entries = 0, factor_bytes = 0;
@@ -131,7 +132,7 @@ struct EigenCount {
   std::int64_t number = 0;
   ShiftCount from, to;  ///< both ends, at the shifts that were used
   bool trusted = false;
-  std::string trouble;  ///< why not, in words
+  std::string trouble;  ///< the reason where it is not certain
   std::vector<std::string> notes;
 };
 
@@ -234,8 +235,8 @@ ExactReport eigenpairs_near(Exec const& exec, Matrix const& K,
 /// between the ends; the counts at the shifts show where pairs are missing. X is replaced by a new
 /// block, n x (pairs found), with ascending eigenvalues. An end that is an eigenvalue is moved
 /// outward, and the report says to where; an end may be infinite where M is definite. Errors,
-/// statuses and memory as eigenpairs_near, but for X, and for about options.slice pairs a shift;
-/// shifts + 2 factorizations.
+/// statuses and memory as eigenpairs_near, except for X, and with about options.slice pairs a
+/// shift; shifts + 2 factorizations.
 template <class Exec, class Matrix>
 ExactReport eigenpairs_in(Exec const& exec, Matrix const& K, std::type_identity_t<Matrix> const* M,
                           double a, double b, Block<sparse::scalar_t<Matrix>, Exec>& X,
@@ -252,7 +253,7 @@ ExactReport eigenpairs_in(Exec const& exec, Matrix const& K, std::type_identity_
 }
 
 /// The number of eigenvalues in (a, b): two factorizations, and one more each time an end is moved;
-/// no vectors. Ends and Errors as in eigenpairs_in; of the options it takes form, factors and
+/// no vectors. Ends and Errors as in eigenpairs_in; of the options it uses form, factors and
 /// memory_limit.
 template <class Exec, class Matrix>
 EigenCount count_eigenvalues(Exec const& exec, Matrix const& K,

@@ -29,16 +29,16 @@ struct LowestPairs {
 
 namespace exact {
 
-/// Whether the problem is large and sparse enough: with fewer rows, or a larger part of them asked
-/// for, LAPACK is as quick.
+/// Whether the problem is large enough for its pairs: with fewer rows, or a larger part of all
+/// pairs wanted, LAPACK is as fast.
 bool may_take_factors(LowestPairs const& wanted, std::int64_t rows);
 
 /// Why factors may be better than the iteration; empty: no reason. spread: the largest over the
 /// smallest K_ii / M_ii (see spread_of_diagonal).
 std::string reason_for_factors(LowestPairs const& wanted, double spread);
 
-/// The predicted seconds of factors and solves, and of 150 steps of LOBPCG, in words; empty where
-/// factors take longer. Predicted from counted work, never measured.
+/// A sentence with the predicted seconds of factors and solves and of 150 steps of LOBPCG; empty
+/// where factors take longer. Predicted from operation counts, never measured.
 std::string cost_of_factors(LowestPairs const& wanted, operators::PencilFactors const& factors,
                             std::int64_t nonzeros);
 
@@ -72,7 +72,7 @@ double spread_of_diagonal(Exec const& exec, Matrix const& K, Matrix const* M) {
   return most > 0 ? most / least : 1;
 }
 
-/// The number of rows, of all ranks.
+/// The rows of all ranks.
 template <class Matrix>
 std::int64_t order_of(Matrix const& A) {
   if constexpr (requires { A.row_space(); })
@@ -86,8 +86,8 @@ std::int64_t order_of(Matrix const& A) {
 /// The report of an iteration whose pairs were found by factors: path "exact".
 LobpcgReport<double> lobpcg_report_of(ExactReport const& report, std::string reason);
 
-/// Pairs that factors have found, and why factors were taken. Without a report the caller has to
-/// iterate; `note` may say why.
+/// Pairs found by factors, and why factors were used. Without a report the caller has to iterate;
+/// `note` may say why.
 template <class Scalar, class Exec>
 struct LowestByFactors {
   std::optional<ExactReport> report;

@@ -86,7 +86,7 @@ class SinglePrecision final : public CorrectionSolver<Scalar, Exec> {
                                          shape.extent(1));
   }
 
-  /// Why a solve failed; empty also where it was stopped or missed its goal.
+  /// Why a solve failed; empty also if it was stopped or missed its goal.
   static std::string trouble_of(CgReport<float> const& report) {
     for (Status const expected :
          {Status::converged, Status::max_iterations, Status::attainable_limit, Status::time_limit,

@@ -5,8 +5,8 @@
 
 namespace blockspan {
 
-/// Kokkos Kernels' matrix of full square blocks, all of one size: what a discretization with
-/// several unknowns a node may have instead of a CrsMatrix. Its values are stored block after
+/// Kokkos Kernels' matrix of full square blocks of one size, for discretizations with several
+/// unknowns a node. Its values are stored block after
 /// block, each row by row. Products support it (spmm, spmm_dots); block columns within a block row
 /// may be unsorted and may repeat.
 template <class Scalar, class Exec, class Offset = int, class Ordinal = int>

@@ -93,10 +93,10 @@ HostArray<Scalar> dirichlet_inverse(HostCsr<Scalar const, Offset const, Ordinal 
 
 }  // namespace sparse
 
-/// The parts of A, square, where it has kept columns of rows that hold nothing but a diagonal entry
-/// other than zero; nothing where it has none. Whether `matrix` is Hermitian then is another
-/// question (find_asymmetry). On the host, then copied to `exec`, which it fences: O(entries
-/// log(row)). Throws Error where A is not square, or memory is short.
+/// The parts of a square A that keeps entries in the columns of its Dirichlet rows (rows that hold
+/// nothing but a nonzero diagonal entry); nothing for any other A. Does not check whether `matrix`
+/// is Hermitian (see find_asymmetry). On the host, then copied to `exec`, which it fences:
+/// O(entries log(row)). Throws Error where A is not square, or memory is short.
 template <class Exec, class Matrix>
 auto eliminate_dirichlet(Exec const& exec, Matrix const& A) {
   using Scalar = typename Matrix::non_const_value_type;

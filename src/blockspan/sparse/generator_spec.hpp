@@ -12,7 +12,7 @@ namespace blockspan {
 /// 2^-24 in (0, 1], or all one. So the float and the double matrix of one spec hold equal values.
 enum class GeneratorValues { in_minus_one_one, in_zero_one, ones };
 
-/// What a one-line spec says, checked and completed: NAME:SIZE[:NUMBER]...[:OPTION]...
+/// A one-line spec, checked and with defaults filled in: NAME:SIZE[:NUMBER]...[:OPTION]...
 ///
 /// SIZE is N or AxB or AxBxC; numbers are separated by ':' or ','; an option is `key=value` or a
 /// flag. `permute:seed=3:SPEC` and `SPEC:permute=3` say the same. generator_help() lists them all.
@@ -41,7 +41,7 @@ struct GeneratorSpec {
 /// rows or columns beyond a 32-bit ordinal. Allocates nothing of the matrix's size.
 GeneratorSpec parse_generator_spec(std::string_view spec);
 
-/// Whether the text is meant as a spec rather than a file name: a generator's name, or a word of
+/// Whether the text is a spec rather than a file name: a generator's name, or a word of
 /// lower-case letters, digits and '-' (three characters or more) before a ':'. A misspelt generator
 /// is therefore a spec, and parse_generator_spec says what is wrong; a file of such a name is
 /// reached as ./NAME.

@@ -13,8 +13,7 @@
 
 // Matrix Market files (Boisvert, Pozo, Remington, "The Matrix Market Exchange Formats", NISTIR
 // 5935, 1996), read and written, plain or gzip. The reader is Blockspan's own, over
-// std::from_chars: the bad inputs it must refuse by line and column are more than a wrapped library
-// would leave to do.
+// std::from_chars: it reports bad input by line and column, which a wrapped library would not.
 //
 // What is read, beyond the letter of the format: words of the banner in any case, any spacing,
 // CRLF, comments and blank lines anywhere, Fortran `D` exponents, a leading `+`, a byte order mark
@@ -44,7 +43,7 @@ char const* to_string(MatrixMarketFormat format);
 char const* to_string(MatrixMarketField field);
 char const* to_string(MatrixMarketSymmetry symmetry);
 
-/// What the first lines of a file say.
+/// The banner and the size line of a file.
 struct MatrixMarketHeader {
   std::int64_t rows = 0;
   std::int64_t columns = 0;
@@ -65,7 +64,7 @@ class MatrixMarketError : public Error {
   std::int64_t line;
   std::int64_t column;
   std::string expected;
-  std::string token;  ///< what stood there instead, unprintable bytes as `\xNN`; or "end of line",
+  std::string token;  ///< what was found, unprintable bytes as `\xNN`; or "end of line",
                       ///< "end of file"
 };
 

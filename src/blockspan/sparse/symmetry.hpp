@@ -39,9 +39,9 @@ struct SymmetryReport {
 ///
 /// For any KokkosSparse::CrsMatrix that validate() accepts. On `exec`, which it fences: a matrix
 /// that is Hermitian to the bit costs one pass, O(entries), about as long as a product with sixteen
-/// columns (a hash of 64 bits decides whether it is: wrong with probability 2^-64). Another is
-/// looked through on the host, O(entries log(row)); rows that are not sorted, or hold a column
-/// twice, are put in order there first. Throws Error when A is not square, or where memory is
+/// columns (a hash of 64 bits decides whether it is: wrong with probability 2^-64). Any other is
+/// searched on the host, O(entries log(row)); rows that are not sorted, or hold a column twice, are
+/// sorted there first. Throws Error when A is not square, or where memory is
 /// short.
 template <class Exec, class Matrix>
 auto find_asymmetry(Exec const& exec, Matrix const& A) {

@@ -14,10 +14,10 @@ struct ValidateOptions {
   bool finite = false;  ///< also look for NaN and infinite values
 };
 
-/// What validate found: the first fault in the order of its checks, or none.
+/// The result of validate: the first fault in the order of its checks, or none.
 struct ValidationReport {
   bool valid = true;
-  std::string fault = {};      ///< in words, with row, position and the values that clash
+  std::string fault = {};      ///< a message with row, position and the values that clash
   std::int64_t row = -1;       ///< row of the fault, or of the first of two offsets that clash
   std::int64_t position = -1;  ///< place of the fault among the entries
 

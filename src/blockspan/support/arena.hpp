@@ -19,10 +19,10 @@ namespace blockspan::support {
 template <class T, class Exec>
 using Array = Kokkos::View<T*, Kokkos::Device<Exec, typename Exec::memory_space>>;
 
-/// Arrays for functions that need many of them in turn: to allocate and release one on a device
-/// takes as long as ten launches. Whoever has a setup to make makes an arena and passes it on. None
-/// of the arrays is initialized, all may outlive it. For one thread and one instance, whose steps
-/// follow each other: nobody waits for a former user.
+/// Arrays for functions that need many of them in turn: allocating and freeing one on a device
+/// takes as long as ten launches. A setup makes an arena and passes it to its steps. Arrays are not
+/// initialized and may outlive the arena. For one thread and one instance: an array is reused in
+/// stream order, without a fence.
 template <class Exec>
 class Arena {
  public:
@@ -32,8 +32,8 @@ class Arena {
   Arena(Arena const&) = delete;
   Arena& operator=(Arena const&) = delete;
 
-  /// To be kept; a larger array, of which devices make it a part, lives as long as any of its
-  /// parts.
+  /// An array to keep. On devices it is a part of a larger allocation, which lives as long as any
+  /// of its parts.
   template <class T>
   Array<T, Exec> keep(Exec const& exec, std::int64_t size) {
     constexpr std::int64_t alignment = 256 / sizeof(T);
@@ -49,8 +49,8 @@ class Arena {
     return Kokkos::subview(pool.kept, std::pair(begin, begin + size));
   }
 
-  /// For a while: when its last view is gone, another one gets its memory. The smallest that is
-  /// free and has room; small ones, which cost little, do not come from large ones.
+  /// A temporary array, whose memory is reused once its last view is gone. Best fit among the free
+  /// ones; small requests, which cost little, are not served from large arrays.
   template <class T>
   Array<T, Exec> lend(Exec const& exec, std::int64_t size) {
     if (size == 0) return make<T>(exec, 0);

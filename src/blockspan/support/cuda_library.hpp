@@ -4,7 +4,7 @@
 
 #include <library_types.h>
 
-// What the libraries of the CUDA Toolkit have in common.
+// Helpers for the libraries of the CUDA Toolkit.
 namespace blockspan::support {
 
 template <class Scalar>

@@ -8,16 +8,16 @@
 
 namespace blockspan {
 
-/// Long work was asked to end before its result was there (see InterruptionCheck).
+/// Thrown by work that was asked to stop early (see InterruptionCheck).
 class Interrupted : public std::exception {
  public:
   char const* what() const noexcept override { return "interrupted"; }
 };
 
-/// While it lives, long work of this thread that has no monitor (generators, setups, dense solves)
-/// asks `goes_on` between its steps, which take some tenths of a second at most; false ends the
-/// work: what was made so far is freed, and Interrupted comes out of the call. The checks of
-/// enclosing scopes are asked first. Not for work that ranks share: they would not end together.
+/// While it lives, long work of this thread without a monitor (generators, setups, dense solves)
+/// calls `goes_on` between its steps, which take some tenths of a second at most; false stops the
+/// work: partial results are freed, and the call throws Interrupted. Checks of enclosing scopes are
+/// called first. Not for work on several ranks, which would not stop together.
 class InterruptionCheck {
  public:
   explicit InterruptionCheck(std::function<bool()> goes_on) : goes_on_(std::move(goes_on)) {

@@ -15,7 +15,7 @@ namespace blockspan {
 
 namespace support {
 
-/// Bytes that processes on this host can still have; 0 where the system does not say.
+/// Bytes of memory still available on this host; 0 where the system does not report them.
 std::int64_t free_host_bytes();
 
 /// A request of a view for memory of a space.

@@ -101,7 +101,7 @@ KOKKOS_FORCEINLINE_FUNCTION real_t<Scalar> squared_magnitude(Scalar const& x) {
 
 namespace support {
 
-/// What is known of a scalar at run time.
+/// Properties of a scalar type at run time.
 struct ScalarKind {
   std::size_t bytes;
   bool is_double;  ///< of double precision, complex or not
