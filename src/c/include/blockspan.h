@@ -49,7 +49,7 @@ enum { /* scalars; 0 is none, so that a forgotten field is found */
   BLOCKSPAN_COMPLEX_DOUBLE = 4
 };
 enum { BLOCKSPAN_HOST = 0, BLOCKSPAN_DEVICE = 1 }; /* spaces of pointers */
-enum {                                             /* what is done to A before it multiplies */
+enum {                                             /* op(A) */
   BLOCKSPAN_OP_NONE = 0,
   BLOCKSPAN_OP_TRANSPOSE = 1,
   BLOCKSPAN_OP_CONJUGATE = 2,
@@ -69,7 +69,7 @@ enum { /* forms of K x = lambda M x */
   BLOCKSPAN_BUCKLING = 1, /* K positive definite, M any; nearest in 1 / lambda */
   BLOCKSPAN_CAYLEY = 2    /* nearest in ratio: least |lambda - sigma| / |lambda + sigma| */
 };
-enum { /* what counts say of exact pairs */
+enum { /* whether counts prove that no exact pair is missing */
   BLOCKSPAN_PROOF_NONE = 0,
   BLOCKSPAN_PROOF_PROVED = 1,
   BLOCKSPAN_PROOF_TIED = 2,
@@ -135,15 +135,14 @@ static inline blockspan_block blockspan_by_rows(void *data, int64_t rows, int64_
 
 /* ---- errors, versions ---------------------------------------------------------------------- */
 
-/* Of this thread's last call that failed; "" where the last call succeeded. Valid until the
-   thread's next call. */
+/* The message of this thread's last call, "" if it succeeded. Valid until its next call. */
 BLOCKSPAN_API const char *blockspan_last_error(void);
-/* "converged", "max_iterations", ...; "unknown" for other numbers. Never freed. */
+/* "converged", "max_iterations", ...; "unknown" for any other value. Not to be freed. */
 BLOCKSPAN_API const char *blockspan_status_name(int32_t status);
 BLOCKSPAN_API blockspan_code blockspan_version(int32_t *major, int32_t *minor, int32_t *patch);
 /* What the library was built with, as JSON: version, scalars, backends, components, MPI. Here and
-   below: at most `capacity` bytes are written, the last one 0, and `needed` is what all would
-   take; either pointer may be NULL. */
+   below: at most `capacity` bytes are written, the last one 0, and `needed` is the size of the
+   whole text; either pointer may be NULL. */
 BLOCKSPAN_API blockspan_code blockspan_configuration(char *json, size_t capacity, size_t *needed);
 /* sizeof of block, context_options, preconditioner_options, lobpcg_options, cg_options,
    exact_options, summary, progress, in this order: bindings compare them with their own. */
@@ -163,12 +162,12 @@ typedef struct {
 BLOCKSPAN_API blockspan_code blockspan_context_defaults(blockspan_context_options *options,
                                                         size_t size);
 /* options: NULL for the defaults. The first context starts Kokkos, which then runs until the
-   process ends: later ones cannot have another number of threads. */
+   process ends: later ones cannot have another count of threads. */
 BLOCKSPAN_API blockspan_code blockspan_context_create(const blockspan_context_options *options,
                                                       blockspan_context *context);
 /* comm: the address of an MPI_Comm of the MPI that blockspan_configuration names; it is
-   duplicated. MPI is initialized, and stays so as long as the context or one of its operators
-   lives. Another MPI than that crashes. */
+   duplicated. MPI must be initialized, and stay so as long as the context or one of its operators
+   lives. A communicator of any other MPI crashes. */
 BLOCKSPAN_API blockspan_code
 blockspan_context_create_mpi(const blockspan_context_options *options, const void *comm,
                              blockspan_context *context);
@@ -221,17 +220,17 @@ BLOCKSPAN_API blockspan_code blockspan_operator_callback(blockspan_context conte
 
 typedef struct {
   size_t size;
-  int32_t purpose;    /* FOR_SYSTEMS refuses what shows A not to be positive definite; FOR_EIGENPAIRS
-                         makes M positive definite whatever A is */
+  int32_t purpose;    /* FOR_SYSTEMS: an error if A is found not positive definite; FOR_EIGENPAIRS:
+                         M is positive definite whatever A is */
   int32_t block_size; /* multigrid: unknowns of a node, consecutive rows; 0: found in the pattern */
-  int32_t adaptive;   /* multigrid: near-null vectors to make, 0 to 16 */
+  int32_t adaptive;   /* multigrid: near-null vectors to compute, 0 to 16 */
   int32_t columns;    /* of the blocks expected */
-  double ratio;       /* chebyshev: of the ends of its interval, where words have none; 0: 100 */
-  const blockspan_block *near_null;   /* multigrid: vectors that A maps to little, e.g. rigid
-                                         bodies; copied */
-  const blockspan_block *coordinates; /* multigrid: nodes x 2 or 3, real; rigid bodies are made of
-                                         them; copied */
-  blockspan_operator mass;            /* direct, for eigenpairs: B, by which A is shifted */
+  double ratio;       /* chebyshev: upper over lower end of its interval, unless in words; 0: 100 */
+  const blockspan_block *near_null;   /* multigrid: near-null vectors of A, e.g. rigid body modes;
+                                         copied */
+  const blockspan_block *coordinates; /* multigrid: nodes x 2 or 3, real, for rigid body modes;
+                                         copied */
+  blockspan_operator mass;            /* direct, for eigenpairs: B of the shift A + s B */
 } blockspan_preconditioner_options;
 BLOCKSPAN_API blockspan_code
 blockspan_preconditioner_defaults(blockspan_preconditioner_options *options, size_t size);
@@ -242,11 +241,12 @@ blockspan_preconditioner_defaults(blockspan_preconditioner_options *options, siz
 BLOCKSPAN_API blockspan_code blockspan_preconditioner(
     blockspan_operator matrix, const char *words, const blockspan_preconditioner_options *options,
     blockspan_operator *preconditioner);
-/* Values have changed in the arrays that a matrix was made of, its pattern has not. First the
-   matrix, then its preconditioners. other_values: of a matrix on ranks, else NULL. */
+/* To be called when the values in the arrays of a matrix have changed, and its pattern has not:
+   first for the matrix, then for its preconditioners. other_values: of a matrix on ranks, else
+   NULL. */
 BLOCKSPAN_API blockspan_code blockspan_operator_refresh(blockspan_operator op,
                                                         const void *other_values);
-/* What it is and how it was set up, in words: kernels of a matrix, levels of multigrid. */
+/* A description for users: the kernels of a matrix, the levels of multigrid. */
 BLOCKSPAN_API blockspan_code blockspan_operator_describe(blockspan_operator op, char *text,
                                                          size_t capacity, size_t *needed);
 BLOCKSPAN_API blockspan_code blockspan_operator_destroy(blockspan_operator *op);
@@ -318,7 +318,7 @@ typedef struct {
   int32_t method;           /* BLOCKSPAN_CG_... */
   int32_t max_iterations;
   int32_t use_guess;        /* 1: X holds a start */
-  int32_t widest_block;     /* columns solved together; 0: as the method likes */
+  int32_t widest_block;     /* columns solved together; 0: the default of the method */
   int32_t max_cycles;       /* solves for a correction, each verified */
   int32_t single_reduction; /* 1: pseudo-block with one reduction an iteration */
   double tolerance;         /* ||b - A x|| / ||b||; 0: 1e-8, in single precision 1e-5 */
@@ -346,36 +346,36 @@ typedef struct {
   int32_t pairs;     /* of eigenpairs_near */
   int32_t block;     /* columns solved together; 0: 8 */
   int32_t basis;     /* columns of the basis; 0: 2 pairs + 10 blocks */
-  int32_t slice;     /* pairs of an interval found at one shift, about */
-  int32_t count;     /* 1: count what was found, the proof that no pair is missing */
+  int32_t slice;     /* pairs of an interval per shift, approximately */
+  int32_t count;     /* 1: prove by counts that no pair is missing */
   int32_t form;      /* BLOCKSPAN_NORMAL, _BUCKLING, _CAYLEY */
   int32_t max_steps; /* of block Lanczos */
   int32_t reserved;  /* 0 */
   double tolerance;
   double time_limit;
-  int64_t memory_limit; /* bytes of the factors; 0: what is free */
+  int64_t memory_limit; /* bytes of the factors; 0: the free memory */
   uint64_t seed;
   blockspan_monitor monitor;
   void *monitor_user;
 } blockspan_exact_options;
 BLOCKSPAN_API blockspan_code blockspan_exact_defaults(blockspan_exact_options *options,
                                                       size_t size);
-/* The pairs nearest sigma. X: n x m, m >= pairs. found: how many there are, fewer than asked for
-   where M leaves fewer finite ones; values, backward_errors, statuses: `pairs` long, or NULL. */
+/* The pairs nearest sigma. X: n x m, m >= pairs. found: the count of pairs, fewer than wanted if
+   there are fewer finite ones; values, backward_errors, statuses: `pairs` long, or NULL. */
 BLOCKSPAN_API blockspan_code blockspan_eigenpairs_near(
     blockspan_operator K, blockspan_operator M, double sigma, const blockspan_block *X,
     const blockspan_exact_options *options, int64_t *found, double *values,
     double *backward_errors, int32_t *statuses, blockspan_summary *summary);
 /* All pairs with from < lambda < to. X: n x m; values, backward_errors, statuses: m long, or NULL.
-   found: how many there are, which may be more than m: the first m of them are given then, with
-   the status BLOCKSPAN_MISSING_PAIRS, and the report has the values of all.
-   (blockspan_count_eigenvalues says the number before.) */
+   found: their count. If it exceeds m, the first m of them are returned, with the status
+   BLOCKSPAN_MISSING_PAIRS, and the report has the values of all. (blockspan_count_eigenvalues
+   counts beforehand.) */
 BLOCKSPAN_API blockspan_code blockspan_eigenpairs_in(
     blockspan_operator K, blockspan_operator M, double from, double to, const blockspan_block *X,
     const blockspan_exact_options *options, int64_t *found, double *values,
     double *backward_errors, int32_t *statuses, blockspan_summary *summary);
-/* How many eigenvalues lie in (from, to). trusted: 1 where rounding cannot have changed it; why not
-   is in the report. */
+/* Counts the eigenvalues in (from, to). trusted: 1 if rounding cannot have changed the count; the
+   report says why not. */
 BLOCKSPAN_API blockspan_code
 blockspan_count_eigenvalues(blockspan_operator K, blockspan_operator M, double from, double to,
                             const blockspan_exact_options *options, int64_t *number,
