@@ -35,9 +35,10 @@ constexpr int threads_in_scratch(int threads) {
 
 /// First step on devices: `members` threads sum the rows of a leaf and column, each with several
 /// rows in flight. A team has a tile of columns and neighbouring leaves, as many as its threads
-/// allow, and joins them: who joins which nodes does not matter. Leaves are short, so that the rows
-/// that a device writes at a time are neighbours. The rows in flight are the same for any number of
-/// columns, since the compiler's choice of fused multiply-adds, and so the bits, depend on it.
+/// allow, and joins them: it does not matter which team joins which nodes. Leaves are short, so
+/// that the rows that a device writes at a time are neighbours. The rows in flight are the same for
+/// any number of columns, since the compiler's choice of fused multiply-adds, and so the bits,
+/// depend on it.
 template <class Exec, class Terms>
 struct ChunkSumsOnDevice {
   using Real = typename Terms::Real;

@@ -59,7 +59,7 @@ RowChunks row_chunks(std::int64_t rows) {
   return row_chunks<Exec>(rows, rows);
 }
 
-/// How nodes are joined where nothing else is said.
+/// How nodes are joined by default.
 struct AddTerms {
   template <class Scalar>
   KOKKOS_FORCEINLINE_FUNCTION static void fold(Scalar& total, Scalar const& term) {

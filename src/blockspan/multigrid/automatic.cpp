@@ -94,8 +94,8 @@ bool ChangeOver::of_the_plane() const {
 }
 
 bool ChangeOver::is_time_for_levels(int iteration, int together, int groups_after) {
-  // The narrow stand for long where they have begun to. Others, of three dimensions or with hubs,
-  // end sooner than the pace says, and structures in a block much sooner.
+  // Narrow graphs stagnate for long once they have begun to. Others, of three dimensions or with
+  // hubs, converge sooner than the rate predicts, and structures in a block much sooner.
   double const narrow = 0.5, mixed_signs = 1.5 * together - 0.25, elsewhere = 2.5;
   constexpr std::int64_t for_groups = 30'000;  // fewer rows: a setup takes eight iterations, not 5
   if (!may_coarsen_) return false;

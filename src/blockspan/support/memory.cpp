@@ -26,7 +26,7 @@ std::string in_units(std::size_t bytes) {
   return out.str();
 }
 
-/// What the current device says of its memory.
+/// The memory of the current device.
 struct DeviceMemory {
   std::optional<std::size_t> free;
   std::string fault;  ///< where it does not answer
@@ -41,7 +41,7 @@ DeviceMemory ask_cuda_device() {
     memory.free = free;
   } else {
     memory.fault = cudaGetErrorString(error);
-    cudaGetLastError();  // reported here, and not by whoever asks next
+    cudaGetLastError();  // reported here, and not by the next call of CUDA
   }
 #endif
   return memory;

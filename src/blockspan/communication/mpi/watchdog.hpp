@@ -10,8 +10,8 @@
 
 namespace blockspan::communication {
 
-/// Says on stderr who has been waiting for whom, once a wait, after BLOCKSPAN_WAIT_SECONDS (600; 0:
-/// never). It ends nothing: another rank may have good reasons to take its time.
+/// Reports on stderr which rank waits for which, once a wait, after BLOCKSPAN_WAIT_SECONDS (600; 0:
+/// never). It aborts nothing: the other rank may be busy for a good reason.
 class Watchdog {
  public:
   using Clock = std::chrono::steady_clock;

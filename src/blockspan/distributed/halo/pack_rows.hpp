@@ -76,7 +76,7 @@ template <class Exec, class Scalar>
 ColumnsOfRank<Scalar, Exec> split_columns(Exec const& exec, CrsMatrix<Scalar, Exec> const& A,
                                           int begin, int end);
 
-/// What the entries of some rows tell.
+/// What is computed from the entries of some rows.
 template <class Real>
 struct FactsOfRows {
   RowBounds<Real> bounds;

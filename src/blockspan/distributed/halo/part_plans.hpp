@@ -38,9 +38,9 @@ class PartPlans {
     return longest;
   }
 
-  /// Hosts: these plans with the values of now in slices (SpmmPlan::hold_slices). Nothing where no
-  /// product reads them, where they are there, or would take more than half of this rank's share of
-  /// what is free.
+  /// Hosts: these plans with the current values in slices (SpmmPlan::hold_slices). Nothing where no
+  /// product uses them, they are there already, or they need more than half of this rank's share of
+  /// the free memory.
   std::optional<PartPlans> in_slices(Exec const& exec, Matrix const& matrix) const {
     if (!runs_on_host_v<Exec> || has_slices_) return {};
     std::int64_t entries = 0;

@@ -11,7 +11,7 @@ namespace blockspan {
 
 namespace {
 
-/// PT-Scotch's calls are collective: what one of them says is agreed on before the next one.
+/// PT-Scotch's calls are collective: ranks agree on the status of one before they make the next.
 void check(Communicator const& ranks, int status, char const* call) {
   ranks.run_agreed([&] {
     require(status == 0, "scotch_parts", call, " of PT-Scotch failed with status ", status);

@@ -61,7 +61,7 @@ class ProbeSteps {
   /// rounding: of p^H A p / p^H p.
   explicit ProbeSteps(double rounding) : rounding_(rounding) {}
 
-  /// Takes r^H M^-1 r, p^H A p and p^H p of a step; false: there is no more to be seen.
+  /// Adds r^H M^-1 r, p^H A p and p^H p of a step; false: further steps would show nothing.
   bool take(double next, double curvature, double square, ProbeResult& result) {
     bool const is_first = diagonal_.empty();
     if (is_first) first_ = next;

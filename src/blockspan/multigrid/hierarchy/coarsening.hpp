@@ -39,7 +39,7 @@ class SetupRun {
     InterruptionCheck::step();
     charged_ = now;
   }
-  /// It was spent as another setup says.
+  /// Charges the time since the last charge by the phases of another setup.
   void charge(MultigridSeconds const& phases) {
     phases_ += phases;
     charged_ = Clock::now();

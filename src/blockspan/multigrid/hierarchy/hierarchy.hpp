@@ -69,7 +69,7 @@ class Hierarchy {
 template <class Scalar, class Exec>
 using WholeHierarchy = Hierarchy<Scalar, Exec, OneRank<Scalar, Exec>>;
 
-/// The near-null vectors of level 0 that the options ask for, of the local rows: all ranks
+/// The near-null vectors of level 0 by the options, of the local rows: all ranks
 /// together. options.coordinates: of the nodes that have local rows, a node cut by ranks on both.
 /// op: of A, weights: W, upper: bound of the largest eigenvalue of W A. matrix: A, where a rank has
 /// all of it; else null.

@@ -9,7 +9,7 @@
 #include <blockspan/multigrid/options.hpp>
 #include <blockspan/operators/chebyshev.hpp>
 
-// What a setup says of its levels, on one rank and on many.
+// Reports of the levels of a setup, on one rank and on many.
 
 namespace blockspan::levels {
 

@@ -64,14 +64,14 @@ class OneRank {
   void count(Level& level) const;
   ChebyshevSetup<Scalar, Exec> spectrum(Exec const& exec, Setup& setup, Level const& level) const;
   bool is_last(Levels const& all, std::size_t number) const;
-  /// Nobody smooths there, and whether the matrix is definite its inverse says.
+  /// Whether the level is solved by an inverse, which also shows if its matrix is definite.
   bool is_solved(Levels const& all, std::size_t number) const;
   /// From the last level there is; false: there is no next one.
   bool coarsen(Exec const& exec, Setup& setup, Levels& all) const;
   /// The next level's values; true.
   bool refresh(Exec const& exec, Setup& setup, Levels& all, std::size_t number) const;
   void solve_last(Exec const& exec, Setup& setup, Levels& all);
-  /// What the report says of it.
+  /// Its part of the report.
   void report_last(Levels& all) const;
   /// Multiplications of a cycle there.
   double work_of_last(Levels const& all) const;

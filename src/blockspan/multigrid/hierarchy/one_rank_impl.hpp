@@ -151,7 +151,7 @@ void OneRank<Scalar, Exec>::solve_last(Exec const& exec, Setup& setup, Levels& a
   };
   report.exact_last = fits_inverse(all, n) && !inverse_given_up_;
   if (!report.exact_last) return smooth_instead(inverse_given_up_ ? " and is singular" : "");
-  // all of its coarse columns are null vectors: an inverse would only find what that says
+  // all of its coarse columns are null vectors: an inverse would find nothing else
   if (last.report.spent > 0 && n > std::max(all.options.coarse_rows, most_rows_of_null_vectors)) {
     report.exact_last = false;
     return smooth_instead(" and falls into components no larger than an aggregate");

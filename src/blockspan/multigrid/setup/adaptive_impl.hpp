@@ -61,7 +61,7 @@ class ScaledByRoots final : public LinearOperator<Scalar, Exec> {
 /// Approximate eigenvectors of the smallest quotients x^H A x / x^H D x by a few steps of a locally
 /// optimal block method (Knyazev 2001, doi:10.1137/S1064827500366124) for W^1/2 A W^1/2, with a
 /// Chebyshev polynomial of degree 8 for its preconditioner: smooth errors of the problem itself,
-/// where nobody says what they are. On ranks all of them together.
+/// where none are given. On ranks all of them together.
 template <class Scalar, class Exec>
 class AdaptiveVectors {
  public:

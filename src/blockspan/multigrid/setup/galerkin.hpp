@@ -297,7 +297,7 @@ std::int64_t drop_null_columns(Exec const& exec, Arena<Exec>& arena,
         int const place =
             place_of(c.column_indices, c.row_offsets[j], c.row_offsets[j + 1], static_cast<int>(j));
         real_t<Scalar> const energy = place < 0 ? 0 : real_part(C.values[place]);
-        // what |a_ik| <= sqrt(a_ii a_kk) allows at most tells nearly all columns apart
+        // the bound by |a_ik| <= sqrt(a_ii a_kk) rules out nearly all columns
         real_t<Scalar> most = 0;
         for (int r = R.pattern.row_offsets[j]; r < R.pattern.row_offsets[j + 1]; ++r)
           most += Kokkos::abs(R.values[r]) * roots(R.pattern.column_indices[r]);

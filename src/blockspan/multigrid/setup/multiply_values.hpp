@@ -20,7 +20,8 @@
 namespace blockspan::levels {
 
 /// Hosts: the sums of a row at their columns, and two layers of marks, which of these there are:
-/// nobody can predict which columns are new, so nothing asks, and marks are read in order.
+/// a branch on whether a column is new would be mispredicted, so marks are set always, and read in
+/// order.
 template <class Scalar>
 class RowSums {
  public:

@@ -57,7 +57,7 @@ KOKKOS_FORCEINLINE_FUNCTION T* thread_array(Team const& team, std::int64_t count
 }
 
 /// The values of C = A B in its pattern: every sum runs along the row of A, as on hosts. Entries
-/// whose rows of B are one group are taken together, and a place found serves all of them.
+/// whose rows of B are one group are multiplied together, with one look-up for all of them.
 template <class Scalar>
 struct TeamProductValues {
   static constexpr int at_once = 6;  ///< rows of B: as of six rigid bodies in space

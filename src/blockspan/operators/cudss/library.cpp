@@ -69,7 +69,7 @@ Library load(std::vector<std::string> const& files) {
       reasons += (reasons.empty() ? "" : "; ") + std::string(dlerror());
       continue;
     }
-    // asked first: a version too old may lack functions
+    // the version first: an old one may lack functions
     int (*property)(int, int*) = nullptr;
     take(file, name, "cudssGetProperty", property);
     int numbers[3] = {};

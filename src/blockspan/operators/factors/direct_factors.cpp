@@ -154,8 +154,8 @@ class DirectFactors::Work {
   }
 
   /// The least eigenvalues of a matrix that is well conditioned once it is scaled (a mass matrix,
-  /// say) may be far from zero beside their distances, so that its inverse hardly tells them apart.
-  /// Takes a multiple of M away, until the inertia on the other side counts few of them.
+  /// say) may be far from zero beside their distances, so that its inverse hardly separates them.
+  /// Subtracts a multiple of M, until by inertia few of them are on the other side.
   void approach_spectrum(HostHermitian const& A) {
     double const top = least_quotient(A, mass_ ? &*mass_ : nullptr) + options_.shift;
     if (!std::isfinite(top)) return;

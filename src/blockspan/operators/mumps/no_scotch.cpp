@@ -1,5 +1,5 @@
 // The static libraries of MUMPS may have been built with Scotch as one of several orderings. It is
-// never asked for here: these stubs only define the names.
+// never used here: these stubs only define the names.
 extern "C" {
 #define BLOCKSPAN_ABSENT(name) \
   int name();                  \

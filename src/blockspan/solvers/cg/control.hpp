@@ -20,7 +20,7 @@ enum class CycleEnd {
   finished,        ///< every column is at its goal, or has failed
   stopped,         ///< a limit or the monitor
   exhausted,       ///< no direction is left
-  broken,          ///< every open column has the status that says why
+  broken,          ///< every open column has a status with the reason
   indefinite,      ///< a direction of negative curvature, of no column in particular
   singular,        ///< a direction of no curvature
   conjugacy_lost,  ///< rounding errors: start anew

@@ -106,7 +106,7 @@ class CgGroup {
     Real best = std::numeric_limits<Real>::infinity();
     Real rounding = 0;              ///< errors that the last residual counts with, in units
     Real noise = 0;                 ///< what the rounding errors of its product may be, in units
-    std::optional<Status> failure;  ///< what the last cycle said
+    std::optional<Status> failure;  ///< the status of the last cycle
 
     /// What the recurrences aim at.
     Real reachable_goal() const { return std::max(goal - rounding, goal / 2); }

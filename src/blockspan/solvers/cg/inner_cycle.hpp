@@ -11,8 +11,8 @@
 
 namespace blockspan::krylov {
 
-/// Cycles that leave A E = R to a CorrectionSolver: bounds what they may cost, and says to the
-/// control of every iteration. The outcome of all columns is open; the true residual decides.
+/// Cycles that leave A E = R to a CorrectionSolver: bounds their cost, and reports every iteration
+/// to the control. The outcome of all columns is open; the true residual decides.
 template <class Scalar, class Exec>
 class InnerCycle {
  public:

@@ -21,7 +21,7 @@ struct CgThresholds {
   static constexpr Real progress = static_cast<Real>(0.5);
   /// An inner solver that does not bring the residual below this part of it is of no help.
   static constexpr Real inner_progress = static_cast<Real>(0.1);
-  /// Part of the goal that it is asked for: it misses its own goals by some percent.
+  /// Its goal as a part of the real one: it misses its own goals by some percent.
   static constexpr Real inner_margin = static_cast<Real>(0.5);
   /// (single reduction) A predicted r^H M^-1 r below this part of the last one has cancelled.
   static constexpr Real cancelled = pick(1e-6, 1e-3);

@@ -6,8 +6,8 @@
 
 namespace blockspan::solvers {
 
-/// Asks all ranks about what they may see differently, clocks and monitors: in one gather each time
-/// if one of them has any, not at all else.
+/// Lets all ranks agree on what may differ, clocks and monitors: by one gather each time if one of
+/// them has any, without a message otherwise.
 class Agreement {
  public:
   /// may_part: this rank has such a thing. Collective.

@@ -55,8 +55,8 @@ class DensePath {
   }
 
  private:
-  /// The operator's image of the identity on the host, some columns at a time; a NaN is asked for
-  /// once more.
+  /// The operator's image of the identity on the host, some columns at a time; once more where
+  /// there is a NaN among them.
   template <class Apply>
   bool image_of_identity(Apply const& apply, Matrix const& M) {
     int const width = std::min(n_, 64);

@@ -19,7 +19,7 @@ double orthogonality_loss(Pencil<Scalar, Exec>& pencil, Block<Scalar, Exec> cons
   return solvers::defect_from_diagonal(G);
 }
 
-/// Fills in what the report says of pairs.
+/// Fills in the fields of the report about pairs.
 template <class Scalar, class Exec>
 void describe(Pencil<Scalar, Exec>& pencil, Pairs<Scalar, Exec> const& pairs) {
   constexpr double largest_error = 1e-9;

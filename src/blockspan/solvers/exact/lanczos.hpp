@@ -131,7 +131,7 @@ class Lanczos {
   }
 
  private:
-  static constexpr int most_steps = 500;  // 160 is the most that a good shift was seen to take
+  static constexpr int most_steps = 500;  // the most seen with a good shift are 160
 
   /// Of the wanted values the last that is no rounding error of the first.
   std::size_t last_wanted() const {

@@ -102,7 +102,7 @@ bool rayleigh_ritz(Pencil<Scalar, Exec>& pencil, Block<Scalar, Exec> const& X,
   return true;
 }
 
-/// What K and M themselves say of pairs.
+/// Pairs judged by K and M themselves.
 struct Judgement {
   std::vector<double> errors;        ///< ||K x - lambda M x|| / ((||K|| + |lambda| ||M||) ||x||)
   std::vector<double> energies;      ///< |x|^T (|K| + |lambda| |M|) |x|

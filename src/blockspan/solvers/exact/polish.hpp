@@ -34,7 +34,7 @@ void rotate(SmallMatrix<Scalar> const& A, SmallMatrix<Scalar> const& V, int i, i
   A(i, j) = A(j, i) = Scalar(0);
 }
 
-/// Takes out of nearly right pairs what a dense eigensolver has mixed into them. Its errors have
+/// Removes from nearly right pairs what a dense eigensolver has mixed into them. Its errors have
 /// the size of rounding of the largest eigenvalue, which spoils small ones and their vectors where
 /// values or masses differ by decades; Gram matrices of the vectors themselves have errors of the
 /// size of their entries, and Jacobi's rotations keep that. X: n x k, X^H M X = I nearly. energies:

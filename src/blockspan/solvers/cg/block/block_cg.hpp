@@ -165,7 +165,7 @@ class BlockCg {
     return false;
   }
 
-  /// Tells the control of this step, freezes the columns at their goals, and decides whether the
+  /// Reports this step to the control, freezes the columns at their goals, and decides whether the
   /// cycle ends with it.
   bool is_last(std::vector<Real> const& norms, int steps) {
     auto const stop = control_->step(*cycle_, residuals_, live_, norms, rank_);
