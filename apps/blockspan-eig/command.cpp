@@ -29,7 +29,7 @@ void add_problem(CLI::App& app, EigCommand& command) {
 
 void add_solver(CLI::App& app, EigCommand& command) {
   app.add_option("--pairs", command.pairs, "Eigenpairs wanted")->check(at_least_one());
-  app.add_option("--which", command.which, "Which end of the spectrum")
+  app.add_option("--which", command.which, "End of the spectrum")
       ->check(CLI::IsMember({"smallest", "largest"}));
   app.add_option("--block", command.block,
                  "Columns of the block, guards included; fewer than --pairs: in batches")
@@ -46,10 +46,9 @@ void add_solver(CLI::App& app, EigCommand& command) {
       ->check(CLI::Range(1, 12));
   app.add_option(
          "--path", command.path,
-         "iterative: LOBPCG; dense: LAPACK on the whole matrix; auto: whichever is predicted "
-         "to take less time, and dense where the iteration has taken as long; by factors "
-         "(component direct) where 40 smallest pairs or more, or 1e-11, are asked for, or the "
-         "diagonal is graded")
+         "iterative: LOBPCG; dense: LAPACK on the whole matrix; auto: the one predicted to be "
+         "faster, and dense once the iteration has taken as long; by factors (component direct) "
+         "for 40 smallest pairs or more, a tolerance of 1e-11, or a graded diagonal")
       ->check(CLI::IsMember({"auto", "iterative", "dense"}));
   app.add_option("--preconditioner", command.preconditioner, preconditioner_help)
       ->default_str(
@@ -63,8 +62,8 @@ void add_solver(CLI::App& app, EigCommand& command) {
   app.add_option("--seed", command.seed, "Of the random start");
   app.add_flag(
       "--certify", command.certify,
-      "Intervals that hold the eigenvalues, from residuals and gaps; of the smallest pairs "
-      "also a count that says whether one is missing (component direct)");
+      "Report intervals that contain the eigenvalues, from residuals and gaps; for the smallest "
+      "pairs also a count that shows whether one is missing (component direct)");
 }
 
 /// Two numbers with a comma between them.
@@ -82,7 +81,7 @@ void parse_interval(std::string const& option, std::string const& text, ExactReq
           " is empty");
 }
 
-/// What the factors answer, and the options that have no meaning beside it.
+/// The options of solves by factors, and those that they exclude.
 void add_exact(CLI::App& app, EigCommand& command) {
   using Kind = ExactRequest::Kind;
   auto& exact = command.exact;
@@ -94,15 +93,14 @@ void add_exact(CLI::App& app, EigCommand& command) {
   };
   auto* const near = app.add_option_function<double>(
       "--near", [&exact](double sigma) { exact.kind = Kind::near, exact.from = exact.to = sigma; },
-      "The --pairs nearest this shift, anywhere in the spectrum, and whether one is missing, by "
+      "The --pairs nearest this shift, anywhere in the spectrum, and whether any is missing, by "
       "factors of A - shift M (component direct)");
   auto* const interval = app.add_option_function<std::string>(
       "--interval", take(Kind::interval, "--interval"),
-      "All pairs between A and B (A,B; -inf and inf are allowed for a definite M), and whether one "
+      "All pairs between A and B (A,B; -inf and inf are allowed for a definite M), and whether any "
       "is missing");
-  auto* const count =
-      app.add_option_function<std::string>("--count", take(Kind::count, "--count"),
-                                           "Only how many eigenvalues lie between A and B (A,B)");
+  auto* const count = app.add_option_function<std::string>(
+      "--count", take(Kind::count, "--count"), "Only count the eigenvalues between A and B (A,B)");
   near->excludes(interval)->excludes(count), interval->excludes(count);
   for (auto* const option : {near, interval, count})
     for (char const* const other :
@@ -114,33 +112,33 @@ void add_exact(CLI::App& app, EigCommand& command) {
     option->excludes(app.get_option("--checkpoint"))->excludes(app.get_option("--resume"));
   auto* const buckling =
       app.add_flag("--buckling", exact.buckling,
-                   "With those three: A is positive definite, and --mass is any geometric "
-                   "stiffness; nearest is meant in 1 / lambda");
+                   "With --near, --interval or --count: A is positive definite, and --mass "
+                   "any geometric stiffness; nearest in 1 / lambda");
   app.add_flag("--cayley", exact.cayley,
                "With --near: the nearest in ratio, least |lambda - shift| / |lambda + shift|")
       ->needs(near)
       ->excludes(buckling);
-  app.add_option("--slice", exact.slice, "Pairs of --interval found at one shift, about")
+  app.add_option("--slice", exact.slice, "Pairs of --interval per shift, approximately")
       ->check(at_least_one());
   app.add_option(
          "--factors", exact.factors,
          "Where matrices are factored: on the host by MUMPS, on a CUDA device by cuDSS (NVIDIA's "
-         "wheel nvidia-cudss-cu13; BLOCKSPAN_CUDSS_LIBRARY names its libcudss.so.1; auto: 10,000 "
-         "rows and more on a device, if that can be; of several ranks by rank 0)")
+         "wheel nvidia-cudss-cu13; BLOCKSPAN_CUDSS_LIBRARY names its libcudss.so.1); auto: on a "
+         "device from 10,000 rows on, if available; with several ranks on rank 0")
       ->check(CLI::IsMember({"auto", "host", "device"}));
 }
 
 void add_course(CLI::App& app, EigCommand& command) {
   auto* const initial = app.add_option("--initial", command.initial,
-                                       "A start, a Matrix Market file with one vector a column");
+                                       "Initial vectors, the columns of a Matrix Market file");
   app.add_option("--constraints", command.constraints,
-                 "Vectors that the eigenvectors must be M-orthogonal to, such a file");
+                 "Vectors that the eigenvectors must be M-orthogonal to, likewise");
   app.add_option("--time-limit", command.time_limit, "Seconds for the solver")->default_str("none");
   app.add_option("--checkpoint", command.checkpoint,
-                 "Keep the state of the solve in this file, renewed every ten minutes and when a "
-                 "limit or an interrupt ends it");
+                 "Save the state of the solve in this file, every ten minutes and when a limit or "
+                 "an interrupt stops it");
   app.add_option("--resume", command.resume,
-                 "Go on from such a file, as if there had been no break")
+                 "Resume from such a file, with the results of an uninterrupted solve")
       ->excludes(initial);
 }
 
@@ -180,8 +178,7 @@ std::optional<EigCommand> parse_command(int argc, char** argv) {
   set_up(app, "blockspan-eig",
          "The smallest or largest eigenpairs of A x = lambda x or A x = lambda M x, for A "
          "Hermitian and M Hermitian positive definite, by LOBPCG; pairs inside the spectrum and "
-         "counts "
-         "by sparse factors.");
+         "counts by sparse factors.");
   add_problem(app, command);
   add_solver(app, command);
   add_course(app, command);

@@ -26,17 +26,20 @@ void add_problem(CLI::App& app, SolveCommand& command) {
   auto* const seed = app.add_option("--seed", command.seed, "Of the random right-hand sides");
   columns->excludes(rhs);
   seed->excludes(rhs);
-  app.add_option("--null-space", command.null_space,
-                 "Of a singular matrix: constant (Neumann problems, graph Laplacians), or a Matrix "
-                 "Market file of vectors that it maps to zero. B loses its part along these, which "
-                 "no X can reach, and the rest is solved");
-  app.add_option("--guess", command.guess, "A start for X, a Matrix Market file of the shape of B");
+  app.add_option(
+      "--null-space", command.null_space,
+      "Of a singular matrix: constant (Neumann problems, graph Laplacians), or a Matrix "
+      "Market file of vectors that it maps to zero. The component of B along them, which "
+      "no X can reach, is removed");
+  app.add_option("--guess", command.guess,
+                 "Initial guess of X, a Matrix Market file of the shape of B");
 }
 
 void add_solver(CLI::App& app, SolveCommand& command) {
-  app.add_option("--method", command.method,
-                 "block: all right-hand sides share one Krylov space; pseudo-block: they share the "
-                 "passes only; auto: by their number and the preconditioner")
+  app.add_option(
+         "--method", command.method,
+         "block: all right-hand sides share one Krylov space; pseudo-block: each has its own, "
+         "and they share passes over memory; auto: by their count and the preconditioner")
       ->check(CLI::IsMember({"auto", "pseudo-block", "block"}));
   app.add_flag("--single-reduction", command.single_reduction,
                "One reduction an iteration instead of two (--method pseudo-block, preconditioner "
@@ -49,7 +52,7 @@ void add_solver(CLI::App& app, SolveCommand& command) {
   app.add_option("--tolerance", command.tolerance,
                  "||b - A x|| / ||b|| at which a column counts as solved");
   app.add_option("--absolute-tolerance", command.absolute_tolerance,
-                 "||b - A x|| at which it does as well");
+                 "||b - A x|| at which it counts as solved, too");
   app.add_option("--max-iterations", command.max_iterations, "Iteration limit")
       ->check(at_least_one());
   app.add_option("--solution", command.solution, "Write the solution to this Matrix Market file");

@@ -27,7 +27,7 @@ void add_problem(CLI::App& app, SpmmCommand& command) {
       ->default_str("f64, or c128 if MATRIX is complex");
   app.add_option("--layout", command.layout, "Of X and Y: right is row-major, left column-major")
       ->check(CLI::IsMember({"right", "left"}));
-  app.add_option("--op", command.op, "What is done to A before it multiplies")
+  app.add_option("--op", command.op, "op(A)")
       ->check(CLI::IsMember({"none", "transpose", "conjugate", "adjoint"}));
   app.add_option("--seed", command.seed, "Of the random X");
 }
@@ -36,7 +36,7 @@ void add_kernels(CLI::App& app, SpmmCommand& command) {
   std::vector<std::string> ids{"auto", "all"};
   for (auto const* const variant : spmm_variants()) ids.emplace_back(variant->id);
   app.add_option("--algorithm", command.algorithm,
-                 "auto: what the plan chooses; the id of a kernel, see below; all: every kernel")
+                 "auto: the choice of the plan; the id of a kernel, see below; all: every kernel")
       ->check(CLI::IsMember(ids));
   app.add_option("--compare", command.compare, "Peers to run as well, separated by commas")
       ->delimiter(',')
@@ -51,9 +51,10 @@ void add_kernels(CLI::App& app, SpmmCommand& command) {
 void add_run(CLI::App& app, SpmmCommand& command) {
   app.add_option("--repeat", command.repeat, "Batches of products timed, of every kernel")
       ->check(at_least_one());
-  app.add_option("--backend", command.backend, "Where to run: auto is the best of this build")
+  app.add_option("--backend", command.backend, "Backend; auto: the fastest of this build")
       ->check(CLI::IsMember({"auto", "cuda", "openmp", "serial"}));
-  app.add_flag("--explain", command.explain, "Print what each plan saw, chose and rejected");
+  app.add_flag("--explain", command.explain,
+               "Print the statistics, the choice and the rejected kernels of each plan");
   app.add_option("--report", command.report, "Write a JSON report to this file");
   add_partition_option(app, command.partition);
   app.add_flag("--quiet", command.quiet, "Print nothing but errors");

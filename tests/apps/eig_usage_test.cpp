@@ -48,7 +48,7 @@ TEST(EigUsage, HelpNamesEveryOptionAndGenerator) {
                            "--version",
                            "block-jacobi[:ROWS]",
                            "chebyshev[:DEGREE[:RATIO]]",
-                           "(8 and 100)",
+                           "default 8 and 100",
                            "gauss-seidel",
                            "direct",
                            "laplace7",

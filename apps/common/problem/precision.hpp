@@ -14,7 +14,7 @@ namespace blockspan::apps {
 template <class Scalar>
 inline constexpr bool has_single_precision = has_scalar<single_t<Scalar>>;
 
-/// What --precision means for --help.
+/// The values of --precision, for --help.
 inline constexpr char const* precision_help =
     "working: all in double precision; mixed: most of the work in single precision, the residuals "
     "and the accuracy in double";

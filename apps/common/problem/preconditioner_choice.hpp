@@ -32,19 +32,16 @@ struct PreconditionerChoice : PreconditionerWords {
   MultigridInputs inputs;
 };
 
-/// What preconditioner_forms mean, for --help.
+/// The meaning of preconditioner_forms, for --help.
 inline constexpr char const* preconditioner_help =
     "none; jacobi; block-jacobi[:ROWS]: blocks of 2 to 8 rows, by default as found in the pattern; "
-    "chebyshev[:DEGREE[:RATIO]]: a polynomial over jacobi that costs DEGREE - 1 products, RATIO: "
-    "of the ends of its interval (8 and 100); gauss-seidel: a symmetric sweep, by Kokkos Kernels; "
-    "direct: a "
-    "complete factorization, by MUMPS on the host, for stiff problems that fit in "
-    "memory; "
-    "multigrid[:DEGREE]: smoothed aggregation, for large problems on meshes and graphs; DEGREE: of "
-    "the smoother, 1 to 4; "
-    "automatic: begins with chebyshev (jacobi where that is quick), counts, and changes over "
-    "to "
-    "multigrid, or to direct where that is linked, once less work is left that way";
+    "chebyshev[:DEGREE[:RATIO]]: a polynomial over jacobi that costs DEGREE - 1 products; RATIO: "
+    "upper over lower end of its interval (default 8 and 100); gauss-seidel: a symmetric sweep, by "
+    "Kokkos Kernels; direct: a complete factorization, by MUMPS on the host, for stiff problems "
+    "that fit in memory; multigrid[:DEGREE]: smoothed aggregation, for large problems on meshes "
+    "and graphs; DEGREE: of the smoother, 1 to 4; automatic: starts with chebyshev (jacobi where "
+    "that converges fast) and switches to multigrid, or to direct where it is linked, when the "
+    "iterations left cost more";
 
 /// Reads one of those forms. inputs: allowed for multigrid and automatic only. Throws Error for
 /// anything else, and where the component behind it was not linked.

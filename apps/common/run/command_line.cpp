@@ -118,28 +118,28 @@ void set_up(CLI::App& app, std::string const& name, std::string const& summary) 
 void add_symmetrize_option(CLI::App& app, bool& symmetrize) {
   app.add_flag(
       "--symmetrize", symmetrize,
-      "Solve with the mean of a matrix and its (conjugate) transpose, which is said, where "
-      "they differ by more than rounding; else such a matrix is refused");
+      "Replace a matrix that is not Hermitian to rounding by its Hermitian part, (A + A^H) / 2, "
+      "with a note; otherwise such a matrix is refused");
 }
 
 void add_partition_option(CLI::App& app, std::string& partition) {
   app.add_option(
          "--partition", partition,
-         "Under mpirun, which rows a rank has: consecutive ones with about equal numbers of "
-         "nonzeros, the same in the order of Cuthill and McKee (rcm), bricks of a grid, or "
-         "parts by METIS or PT-Scotch; vectors are in the order of the files all the same")
+         "Under mpirun, the rows of each rank: consecutive rows with about equal counts of "
+         "nonzeros, the same in reverse Cuthill-McKee order (rcm), bricks of a grid, or parts by "
+         "METIS or PT-Scotch; vectors in files keep the order of the matrix")
       ->check(CLI::IsMember({"contiguous", "rcm", "bricks", "metis", "scotch"}));
 }
 
 void add_machine_options(CLI::App& app, MachineOptions& options) {
-  app.add_option("--backend", options.backend, "Where to run: auto is the best of this build")
+  app.add_option("--backend", options.backend, "Backend; auto: the fastest of this build")
       ->check(CLI::IsMember({"auto", "cuda", "openmp", "serial"}));
   std::vector<std::string> products{"blockspan", "kokkos-kernels", "cusparse"};
   for (auto const* const variant : spmm_variants()) products.emplace_back(variant->id);
   app.add_option(
          "--spmm", options.spmm,
-         "Whose sparse product the solver uses; or one of Blockspan's kernels, where its plan "
-         "would choose")
+         "The library of the sparse product, or a kernel of Blockspan in place of the plan's "
+         "choice")
       ->check(CLI::IsMember(products));
   add_partition_option(app, options.partition);
   app.add_option("--report", options.report, "Write a JSON report to this file");
@@ -148,21 +148,23 @@ void add_machine_options(CLI::App& app, MachineOptions& options) {
 
 void add_multigrid_options(CLI::App& app, MultigridInputs& inputs) {
   app.add_option("--near-null", inputs.near_null,
-                 "For multigrid: vectors that the matrix maps to little, a Matrix Market file");
-  app.add_option("--coordinates", inputs.coordinates,
-                 "For multigrid of a structure: a Matrix Market file with a row for each node, its "
-                 "2 or 3 coordinates; nodes have as many unknowns, in consecutive rows");
+                 "For multigrid: near-null vectors of the matrix, a Matrix Market file");
+  app.add_option(
+      "--coordinates", inputs.coordinates,
+      "For multigrid of a structure: a Matrix Market file with the 2 or 3 coordinates of "
+      "each node in a row; a node has as many unknowns, in consecutive rows");
   app.add_option("--block-size", inputs.block_size,
                  "For multigrid: unknowns of a node, in consecutive rows (default: found in the "
                  "pattern)")
       ->check(CLI::Range(1, 16));
-  app.add_option("--adaptive", inputs.adaptive,
-                 "For multigrid of a structure without coordinates: how many near-null vectors to "
-                 "make by a few steps of an eigensolver (6 suit)")
+  app.add_option(
+         "--adaptive", inputs.adaptive,
+         "For multigrid of a structure without coordinates: near-null vectors to compute by "
+         "a few steps of an eigensolver, usually 6")
       ->check(CLI::Range(0, 16));
   app.add_option("--hierarchy", inputs.hierarchy,
-                 "For multigrid: a folder with prolongators made elsewhere, P0.mtx, P1.mtx, ...; "
-                 "coarse matrices A1.mtx, ... are compared if they are there");
+                 "For multigrid: a folder with given prolongators P0.mtx, P1.mtx, ...; coarse "
+                 "matrices A1.mtx, ... are compared if present");
   app.add_flag("--levels", inputs.levels, "Print the levels of multigrid");
 }
 
