@@ -109,6 +109,37 @@ TYPED_TEST(LockedPairs, AClusterWiderThanABatchIsFoundWhole) {
   EXPECT_LE(solved.found.orthogonality, 1e-12);
 }
 
+/// Two chains that nothing connects: every value is double.
+TestMatrix<double> two_chains(int length) {
+  TestMatrix<double> A(2 * length);
+  for (int i = 0; i < 2 * length; ++i) {
+    A.add(i, i, 2);
+    if (i % length > 0) A.add(i, i - 1, -1);
+    if (i % length + 1 < length) A.add(i, i + 1, -1);
+  }
+  return A;
+}
+
+TYPED_TEST(LockedPairs, ThatLeaveOthersUncertainAreIteratedFurther) {
+  constexpr int length = 74, wanted = 10;
+  auto const A = two_chains(length);
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    auto const solved = solve_in_batches<double, TypeParam>(A, nullptr, wanted, 5, [&](auto& o) {
+      o.preconditioner = nullptr;
+      o.which = Which::largest;
+      o.criterion = Criterion::digits;
+      o.tolerance = 1e-3;  // of a batch, the bounds of digits ask for little more
+      o.probe = false;
+      o.seed = seed;
+    });
+    EXPECT_EQ(solved.report.status, Status::converged) << seed;
+    for (int j = 0; j < wanted; ++j) {
+      double const exact = 2 + 2 * std::cos((j / 2 + 1) * std::acos(-1.0) / (length + 1));
+      EXPECT_NEAR(solved.report.eigenvalues[j], exact, 1e-4 * exact) << seed << ", pair " << j;
+    }
+  }
+}
+
 TYPED_TEST(LockedPairs, TheWholeSpectrumIsDense) {
   constexpr int N = 5;
   auto const A = grid7<double>(N);

@@ -229,16 +229,19 @@ std::optional<Status> LobpcgSolver<Scalar, Exec>::settle_all() {
     flow_.settled = true;
     return Status::converged;
   }
-  if (problem_.counters.polishes == most_polishes) return Status::attainable_limit;
-  ++problem_.counters.polishes;
   int const most = batch_size(options_.wanted, key_.columns);
-  if (static_cast<int>(open.size()) > most) open.resize(most);
+  int const round = (options_.wanted + most - 1) / most;  // as many polishes as reach every pair
+  if (problem_.counters.polishes == most_polishes * round) return Status::attainable_limit;
+  if (problem_.counters.polishes++ % round == 0) flow_.tolerance /= 4, flow_.accuracy /= 4;
+  // Large residuals widen the bounds of their neighbours too.
+  std::stable_sort(open.begin(), open.end(),
+                   [&](int i, int j) { return settled_.dual[i] > settled_.dual[j]; });
+  open.resize(std::min(open.size(), static_cast<std::size_t>(most)));
+  std::sort(open.begin(), open.end());
   for (auto j = open.rbegin(); j != open.rend(); ++j) {
     locked_theta_.erase(locked_theta_.begin() + *j);
     locked_errors_.erase(locked_errors_.begin() + *j);
   }
-  flow_.tolerance /= 4;
-  flow_.accuracy /= 4;
   int const count = static_cast<int>(open.size());
   unlock_columns(space_, constraints_, open);
   return next_batch(count);
