@@ -194,11 +194,10 @@ void LobpcgSolver<Scalar, Exec>::report_found(Found const& found, Report& report
     report.status = Status::attainable_limit;
 }
 
-/// X measured with exact images, and delivered with its guards. Nothing if it has no finite images.
+/// X with exact images, as it is reported: Rayleigh quotients and what couples the vectors.
 template <class Scalar, class Exec>
-auto LobpcgSolver<Scalar, Exec>::finish_block() -> std::optional<Found> {
+auto LobpcgSolver<Scalar, Exec>::measure_exact() -> Found {
   auto const& basis = space_.basis;
-  if (!flow_.exact && space_.refresh(true)) return std::nullopt;
   auto const R = basis.a_spare(basis.m);
   auto const measured = [&] { return residuals(problem_, basis.x_and_images(), space_.theta, R); };
   norms_ = measured();
@@ -206,8 +205,18 @@ auto LobpcgSolver<Scalar, Exec>::finish_block() -> std::optional<Found> {
   blockspan::gram(problem_.exec, basis.x(), R, products, problem_.workspace);
   correct_quotients(products, space_.theta);
   norms_ = measured();
-  deliver(basis.s, std::min(basis.m, static_cast<int>(x_.extent(1))));
-  return Found{basis.x(), basis.bx(), space_.theta, norms_, products};
+  return {basis.x(), basis.bx(), space_.theta, norms_, products};
+}
+
+/// X measured with exact images, and delivered with its guards. Nothing if it has no finite images.
+template <class Scalar, class Exec>
+auto LobpcgSolver<Scalar, Exec>::finish_block() -> std::optional<Found> {
+  if (!found_) {
+    if (!flow_.exact && space_.refresh(true)) return std::nullopt;
+    found_ = measure_exact();
+  }
+  deliver(space_.basis.s, std::min(space_.m(), static_cast<int>(x_.extent(1))));
+  return found_;
 }
 
 /// The locked pairs, and what the block holds of those still missing.

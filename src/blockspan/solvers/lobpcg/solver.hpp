@@ -326,6 +326,8 @@ class LobpcgSolver {
 
   // verdicts.hpp
   std::optional<Status> verify();
+  bool passes_as_reported();
+  std::optional<Status> claim();
   bool may_probe() const;
   bool start_may_hide_pairs() const;
   void end_probe();
@@ -354,6 +356,7 @@ class LobpcgSolver {
   void require_sound(CheckpointReader const& reader) const;
   Report finish(Status status);
   void report_found(Found const& found, Report& report);
+  Found measure_exact();
   std::optional<Found> finish_block();
   std::optional<Found> finish_batches();
   void deliver(View const& vectors, int count);
@@ -370,6 +373,7 @@ class LobpcgSolver {
   Probe<Scalar, Exec> probe_;
   View residuals_;  ///< where measure() left T R or R
   Residuals<Real> norms_, settled_;
+  std::optional<Found> found_;  ///< pairs that pass as they will be reported
   std::vector<PairQuality<Real>> quality_;
   bool sharp_ = false;  ///< quality_ knows the grading of the operators
   std::vector<bool> done_;
