@@ -51,6 +51,8 @@ struct Trial {
   TestMatrix<double> A = grid7<double>(N);
   TestMatrix<double> B;
   bool generalized = false;
+  bool from_start = false;  ///< a start of all wanted columns
+  double tolerance = 1e-8;
   int pairs = wanted, block = 0;
   Block<double, Exec> constraints = {};
 
@@ -63,7 +65,12 @@ struct Trial {
     result.X = block_for<double, Exec>(A.order(), pairs);
     auto options = iteration_options<double, Exec>(pairs);
     options.block = block;
+    options.tolerance = tolerance;
     options.preconditioner = &t;
+    if (from_start) {
+      set_columns<double, Exec>(result.X, pairs, [](int i, int j) { return 1.0 + i % (j + 2); });
+      options.guess_columns = pairs;
+    }
     options.constraints = constraints;
     if (change) change(options);
     result.report = b ? lobpcg(exec, a, *b, result.X, options) : lobpcg(exec, a, result.X, options);
@@ -97,8 +104,21 @@ TYPED_TEST_SUITE(Checkpoint, Backends);
 
 TYPED_TEST(Checkpoint, AContinuedSolveHasTheBitsOfOneWithoutABreak) {
   Trial<TypeParam> const trial;
-  int const iterations = trial.run().report.iterations;  // the last ten or so are the probe's
+  int const iterations = trial.run().report.iterations;
   trial.expect_exact_continuation({0, 1, 7, iterations - 12, iterations - 4, iterations - 1});
+}
+
+TYPED_TEST(Checkpoint, SoHasOneThatEndsWithASearchForMissedPairs) {
+  Trial<TypeParam> trial;
+  trial.tolerance = 1e-3;
+  for (bool const from_start : {false, true}) {
+    trial.from_start = from_start;
+    auto const& report = trial.run().report;
+    EXPECT_EQ(report.counters.probes, from_start ? 1 : 0);
+    auto const& before = report.history[report.iterations - 2];
+    for (double const error : before.backward_errors) EXPECT_LE(error, trial.tolerance);
+    trial.expect_exact_continuation({report.iterations - 2, report.iterations - 1});
+  }
 }
 
 TYPED_TEST(Checkpoint, SoHasAPencilWithConstraints) {

@@ -73,6 +73,35 @@ TYPED_TEST(Starts, ThatAreExactButWrongAreFoundOut) {
   this->from(12, [&](int i, int j) { return vectors(i, 10 + j); });
 }
 
+TYPED_TEST(Starts, OfSomeWrongEigenvectorsAreFoundOut) {
+  GridVectors const vectors(N);
+  for (int const given : {1, wanted - 1}) {
+    auto const solved = this->from(given, [&](int i, int j) { return vectors(i, 10 + j); });
+    EXPECT_GE(solved.report.counters.probes, 1) << given;
+  }
+}
+
+TYPED_TEST(Starts, ThatAreRandomAreTheirOwnSearch) {
+  auto const iterations = [&](bool probe, int pairs, double tolerance) {
+    auto const solved =
+        solve<double, TypeParam>(grid7<double>(9), nullptr, pairs, [&](auto& options, auto const&) {
+          options.criterion = Criterion::digits;
+          options.tolerance = tolerance;
+          options.probe = probe;
+        });
+    EXPECT_EQ(solved.report.status, Status::converged);
+    EXPECT_EQ(solved.report.counters.probes, 0);
+    return solved.report.iterations;
+  };
+  // The values are 1, 3, 3 and 1 of a kind. Three iterations show that no other belongs to a
+  // cluster that was cut, or more where the guards have their digits, but not yet small residuals.
+  EXPECT_EQ(iterations(true, 4, 1e-8), iterations(false, 4, 1e-8));
+  EXPECT_EQ(iterations(true, 3, 1e-8), iterations(false, 3, 1e-8) + 3);
+  int const without = iterations(false, 3, 1e-2), with = iterations(true, 3, 1e-2);
+  EXPECT_GE(with, without + 3);
+  EXPECT_LT(with, without + 10);
+}
+
 TYPED_TEST(Starts, ThatLackOnePairAreFoundOutOrTheSearchIsSaidToBeTooShort) {
   for (int const n : {40, 120, 1000}) {
     TestMatrix<double> chain(n);

@@ -88,17 +88,18 @@ struct LobpcgOptions {
   /// block are the start of the later ones.
   int guess_columns = 0;
   /// The start is the result of a solve of this problem from random columns. It is then unlikely to
-  /// be orthogonal to a wanted pair, and the probe is as short as without a start.
+  /// be orthogonal to a wanted pair, and the search for missed ones is as short as without a start.
   bool continued = false;
   /// n x c vectors of any length that the eigenvectors must be B-orthogonal to (null vectors, pairs
   /// found before); dependent ones are dropped. The pairs and their residuals are then those of
   /// P^H A P, P the B-orthogonal projection. Null: none.
   ConstBlock<Scalar, Exec> constraints = {};
   std::uint64_t seed = 1;  ///< of every random column
-  /// Look for missed pairs before claiming success: guards begin anew from random columns and are
-  /// iterated until the lowest has settled above the wanted pairs, for ten iterations or a fifth of
-  /// those so far; 100 with a start of all wanted columns, after which `trouble` says if they were
-  /// too few. A block without guards gets some (see widest_block).
+  /// Look for missed pairs before claiming success. Guards that began random show that none was
+  /// missed where the lowest is apart from the wanted pairs, else after at least three iterations
+  /// more, ten or a fifth of those so far at most. With a start, guards begin anew from random
+  /// columns, for up to 100 iterations where it is one of all wanted columns, after which `trouble`
+  /// says if they were too few. A block without guards gets some (see widest_block).
   bool probe = true;
   bool check_hermitian = true;
   int stagnation_window = 60;  ///< iterations without progress before a restart
@@ -274,7 +275,7 @@ inline int lobpcg_block_size(int wanted) {
 ///   3. Gram matrices of S = [X W P] and their images, Cholesky or a robust orthonormalization
 ///   4. Rayleigh-Ritz on S, basis selection
 ///   5. X, P and their images by the same coefficients
-///   6. before success: everything again from A and B themselves, and a probe for missed pairs
+///   6. before success: a search for missed pairs, and everything again from A and B themselves
 ///
 /// X: n x m, m >= wanted; the columns beyond `wanted` are guards (see lobpcg_block_size). On entry
 /// its first `guess_columns` columns are a start, the rest is ignored; on return its first `wanted`

@@ -12,7 +12,7 @@ namespace blockspan::eigen {
 
 namespace {
 
-constexpr std::string_view heading = "Blockspan checkpoint 2\n";
+constexpr std::string_view heading = "Blockspan checkpoint 3\n";
 constexpr std::size_t chunk = std::size_t(1) << 20;  // zlib counts in 32 bits
 
 unsigned long extended_checksum(unsigned long sum, void const* bytes, std::size_t size) {

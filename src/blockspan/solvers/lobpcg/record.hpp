@@ -68,6 +68,7 @@ void LobpcgSolver<Scalar, Exec>::visit(Archive& archive) {
     space_.replace_basis({problem_.exec, problem_.rows(), width, problem_.generalized()});
   archive(constraints_), archive(flow_), archive(space_.theta), archive(locked_theta_);
   archive(locked_errors_), archive(history_), archive(stagnation_), archive(probe_);
+  archive(goals_);
   if constexpr (Archive::reads) require_sound(archive);
   if (int const left = flow_.guesses - flow_.next_guess; left > 0)
     archive.block(problem_.exec, column_range(x_, flow_.next_guess, left));
@@ -94,6 +95,7 @@ void LobpcgSolver<Scalar, Exec>::require_sound(CheckpointReader const& reader) c
                          std::numeric_limits<int>::max() / 2);
   reader.require_between("the number of active columns", 0, flow_.last_active, m);
   has("the number of Ritz values", space_.theta.size(), m);
+  has("the number of goals", goals_.size(), goals_.empty() ? 0 : flow_.wanted);
   has("the number of locked errors", locked_errors_.size(), locked);
   // who goes on has a pair left to find
   reader.require_between("the number of locked pairs", 0, locked,

@@ -177,8 +177,12 @@ class LobpcgSolver {
   Real error(int j) const {
     return options_.criterion == Criterion::relative ? norms_.relative[j] : norms_.backward[j];
   }
+  Real goal(int j) const {
+    bool const own = flow_.iteration < flow_.goals_until && j < static_cast<int>(goals_.size());
+    return own ? goals_[j] : flow_.tolerance;
+  }
   bool passes(int j) const {
-    return error(j) <= flow_.tolerance &&
+    return error(j) <= goal(j) &&
            (options_.criterion != Criterion::digits ||
             has_digits(space_.theta[j], quality_[j], flow_.accuracy, sharp_));
   }
@@ -201,7 +205,7 @@ class LobpcgSolver {
   /// measured anew; otherwise the iteration goes on.
   std::optional<Status> judge(bool& again) {
     if (probe_.over(flow_.iteration, space_.theta, norms_)) end_probe();
-    if (!probe_.running() && converged() == flow_.wanted) {
+    if (!probe_.running() && converged() == flow_.wanted && !watch_guards()) {
       again = true;
       return verify();
     }
@@ -240,15 +244,6 @@ class LobpcgSolver {
     for (int j = 0; j < flow_.wanted; ++j)
       if (!done_[j] && !at_floor(j)) worst = std::max(worst, error(j));
     return worst > 0 ? worst : worst_backward();
-  }
-
-  /// For an indefinite A an approximate inverse may help or harm: checked twice, early.
-  bool preconditioner_is_due() {
-    bool const due = problem_.preconditioned() && space_.theta[0] < 0 && !probe_.running() &&
-                     (flow_.iteration == 4 || flow_.iteration == 8) &&
-                     flow_.preconditioner_checked_at != flow_.iteration;
-    if (due) flow_.preconditioner_checked_at = flow_.iteration;
-    return due;
   }
 
   bool all_open_at_floor() const {
@@ -299,11 +294,12 @@ class LobpcgSolver {
     return std::nullopt;
   }
 
-  /// Columns that get a new direction: those not converged, or the guards where all are.
+  /// Columns that get a new direction: those not converged, those that a search watches, the guards
+  /// where all are converged.
   std::vector<int> active_columns() const {
     std::vector<int> active;
     for (int j = 0; j < space_.m(); ++j)
-      if (!done_[j] && norms_.r[j] > 0) active.push_back(j);
+      if ((!done_[j] || is_watched(j)) && norms_.r[j] > 0) active.push_back(j);
     if (active.empty())
       for (int j = flow_.wanted; j < space_.m(); ++j)
         if (norms_.r[j] > 0) active.push_back(j);
@@ -326,10 +322,14 @@ class LobpcgSolver {
 
   // verdicts.hpp
   std::optional<Status> verify();
-  bool passes_as_reported();
   std::optional<Status> claim();
+  bool preconditioner_is_due();
   bool may_probe() const;
   bool start_may_hide_pairs() const;
+  bool began_random() const;
+  bool watch_guards();
+  bool is_watched(int j) const;
+  std::vector<PairQuality<Real>> sharp_quality();
   void end_probe();
   std::optional<Status> begin_probe(Status otherwise);
   std::optional<Status> end_short(Status status);
@@ -377,6 +377,7 @@ class LobpcgSolver {
   std::vector<PairQuality<Real>> quality_;
   bool sharp_ = false;  ///< quality_ knows the grading of the operators
   std::vector<bool> done_;
+  std::vector<Real> goals_;          ///< of the wanted pairs' errors, after a claim that failed
   std::vector<Real> locked_theta_;   ///< of the batches, as they were locked
   std::vector<Real> locked_errors_;  ///< their backward errors
   std::vector<LobpcgIteration<Real>> history_;

@@ -30,6 +30,7 @@ struct LobpcgFlow {
   int preconditioner_checked_at = -1;  ///< the iteration that last judged T
   int preconditioner_strikes = 0;      ///< how often it did harm
   int guesses = 0, next_guess = 0;     ///< columns of X that are a start; the first not yet used
+  int goals_until = 0;                 ///< the iteration at which the pairs' own goals end
   int wanted = 0;                      ///< pairs of this batch
   Real tolerance = 0;                  ///< of this batch
   Real accuracy = 0;                   ///< 10^-digits, of this batch

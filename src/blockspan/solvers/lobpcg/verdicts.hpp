@@ -14,6 +14,7 @@ namespace blockspan::eigen {
 template <class Scalar, class Exec>
 std::optional<Status> LobpcgSolver<Scalar, Exec>::verify() {
   ++problem_.counters.verifications;
+  goals_.clear();
   if (auto const trouble = space_.refresh(true)) return trouble;
   flow_.exact = true;
   if (!measure()) return std::nullopt;
@@ -22,34 +23,33 @@ std::optional<Status> LobpcgSolver<Scalar, Exec>::verify() {
     flow_.robust_only = true;
     return ++flow_.failed_verifications > 5 ? end_short(Status::attainable_limit) : std::nullopt;
   }
-  if (may_probe()) return begin_probe(Status::converged);
+  if (!began_random() && may_probe()) return begin_probe(Status::converged);
   return in_batches() ? lock_batch() : claim();
 }
 
-/// Whether the pairs of a block with exact images pass as they will be reported: those bounds know
-/// what couples the vectors, which the ones of an iteration do not.
+/// Success, if the pairs pass as they will be reported: those bounds know what couples the vectors,
+/// which the ones of an iteration do not. Else the errors of the others are to fall, for as long as
+/// a search would take. Needs exact images.
 template <class Scalar, class Exec>
-bool LobpcgSolver<Scalar, Exec>::passes_as_reported() {
+std::optional<Status> LobpcgSolver<Scalar, Exec>::claim() {
   found_ = measure_exact();
   auto const& [X, BX, theta, norms, products] = *found_;
   auto const sizes = sharp_rounding(problem_, X, theta, norms);
   auto const quality = pair_qualities(problem_, theta, norms, sizes, flow_.wanted,
                                       MeasuredCouplings<Scalar>(problem_, products, norms, sizes));
   bool passed = true;
-  for (int j = 0; j < flow_.wanted; ++j)
-    passed = passed && is_done(pair_status(options_, theta[j], norms.backward[j], norms.relative[j],
-                                           quality[j]));
-  if (!passed) found_.reset();
-  return passed;
-}
-
-/// Success, or on to smaller bounds.
-template <class Scalar, class Exec>
-std::optional<Status> LobpcgSolver<Scalar, Exec>::claim() {
-  if (passes_as_reported()) return Status::converged;
-  flow_.accuracy /= 4;
+  for (int j = 0; j < flow_.wanted; ++j) {
+    bool const done =
+        is_done(pair_status(options_, theta[j], norms.backward[j], norms.relative[j], quality[j]));
+    goals_.push_back(done ? flow_.tolerance : error(j) / 4);
+    passed = passed && done;
+  }
+  if (passed) return Status::converged;
+  if (++flow_.failed_verifications > 5) return Status::attainable_limit;
+  found_.reset();
+  flow_.goals_until = flow_.iteration + search_length(flow_.iteration);
   flow_.robust_only = true;
-  return ++flow_.failed_verifications > 5 ? std::optional(Status::attainable_limit) : std::nullopt;
+  return std::nullopt;
 }
 
 /// Whether pairs may have been missed and there are guards to look with, or a place for them.
@@ -59,19 +59,25 @@ bool LobpcgSolver<Scalar, Exec>::may_probe() const {
          (flow_.wanted < space_.m() || (!in_batches() && wider_block() > space_.m()));
 }
 
+/// Of pairs that are measured.
+template <class Scalar, class Exec>
+auto LobpcgSolver<Scalar, Exec>::sharp_quality() -> std::vector<PairQuality<Real>> {
+  if (sharp_) return quality_;
+  return pair_qualities(problem_, space_.theta, norms_,
+                        sharp_rounding(problem_, space_.basis.x(), space_.theta, norms_),
+                        flow_.wanted);
+}
+
 /// Needs pairs that are measured. `otherwise` where no guards can be had.
 template <class Scalar, class Exec>
 std::optional<Status> LobpcgSolver<Scalar, Exec>::begin_probe(Status otherwise) {
-  auto const quality =
-      sharp_ ? quality_
-             : pair_qualities(problem_, space_.theta, norms_,
-                              sharp_rounding(problem_, space_.basis.x(), space_.theta, norms_),
-                              flow_.wanted);
+  auto const quality = sharp_quality();
   if (flow_.wanted == space_.m() && !widen()) return otherwise;
   flow_.exact = false;
-  int const length = start_may_hide_pairs() ? 100 : 10;
-  return probe_.begin(space_, flow_.wanted, flow_.iteration, length, options_.max_iterations,
-                      worst_backward(), quality);
+  int const least = start_may_hide_pairs() ? 100 : 10;
+  probe_.begin(space_, flow_.wanted, flow_.iteration, least, options_.max_iterations,
+               worst_backward(), quality);
+  return probe_.replace_guards(space_, flow_.wanted);
 }
 
 /// A start of eigenvectors that are not the wanted ones needs no iteration; random columns are at
@@ -79,6 +85,26 @@ std::optional<Status> LobpcgSolver<Scalar, Exec>::begin_probe(Status otherwise) 
 template <class Scalar, class Exec>
 bool LobpcgSolver<Scalar, Exec>::start_may_hide_pairs() const {
   return options_.guess_columns >= flow_.wanted && !options_.continued;
+}
+
+/// Whether all columns of the block, guards included, began random with it: it is a search for
+/// missed pairs itself then.
+template <class Scalar, class Exec>
+bool LobpcgSolver<Scalar, Exec>::began_random() const {
+  return flow_.wanted < space_.m() && !probe_.replaced_guards() &&
+         (options_.guess_columns == 0 || options_.continued);
+}
+
+/// Begins to watch what guards that began random bring yet, where they are not apart from the
+/// wanted pairs.
+template <class Scalar, class Exec>
+bool LobpcgSolver<Scalar, Exec>::watch_guards() {
+  if (!began_random() || !may_probe() || flow_.iteration >= options_.max_iterations ||
+      guards_are_apart(space_.theta, norms_, flow_.wanted, flow_.wanted - 1))
+    return false;
+  probe_.begin(space_, flow_.wanted, flow_.iteration, 10, options_.max_iterations, worst_backward(),
+               sharp_quality());
+  return true;
 }
 
 /// Ends a search, and says so where it was too short for what the start may hide.
@@ -93,13 +119,26 @@ void LobpcgSolver<Scalar, Exec>::end_probe() {
         "it, or with a stronger preconditioner";
 }
 
+/// Whether a search goes on with column j, converged or not.
+template <class Scalar, class Exec>
+bool LobpcgSolver<Scalar, Exec>::is_watched(int j) const {
+  return probe_.keeps_guards() && !guards_are_apart(space_.theta, norms_, flow_.wanted, j);
+}
+
+/// For an indefinite A an approximate inverse may help or harm: checked twice, early.
+template <class Scalar, class Exec>
+bool LobpcgSolver<Scalar, Exec>::preconditioner_is_due() {
+  bool const due = problem_.preconditioned() && space_.theta[0] < 0 && !probe_.running() &&
+                   (flow_.iteration == 4 || flow_.iteration == 8) &&
+                   flow_.preconditioner_checked_at != flow_.iteration;
+  if (due) flow_.preconditioner_checked_at = flow_.iteration;
+  return due;
+}
+
 /// The end without all pairs. What is said of those that converged asks for a probe as well; where
 /// a dense solve follows it does not.
 template <class Scalar, class Exec>
 std::optional<Status> LobpcgSolver<Scalar, Exec>::end_short(Status status) {
-  // claim() may have asked for more than the arithmetic gives.
-  bool const tightened = !in_batches() && flow_.accuracy < digits_accuracy(options_);
-  if (tightened && flow_.exact && passes_as_reported()) return Status::converged;
   bool const dense_follows = dense_seconds_ < affordable_dense_seconds;
   if (dense_follows || in_batches() || converged() == 0 || !may_probe()) return status;
   if (auto const trouble = space_.refresh(true)) return trouble;
