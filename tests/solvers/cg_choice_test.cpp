@@ -12,7 +12,7 @@
 namespace blockspan::test {
 namespace {
 
-using Exec = Kokkos::DefaultHostExecutionSpace;
+using Exec = Kokkos::DefaultExecutionSpace;
 using krylov::BlockFacts;
 using krylov::reason_for_columns;
 
