@@ -40,7 +40,8 @@ std::string choose_scalar(apps::SpmmCommand const& command, bool complex) {
 template <class Measure>
 auto measured(apps::SpmmCommand const& command, std::string const& scalar, bool quiet,
               Measure const& measure) {
-  apps::InterruptGuard const guard;  // a device may take seconds to begin
+  // a device may take seconds to begin
+  apps::InterruptGuard const guard({"interrupted: nothing was written", apps::bad_input});
   apps::KokkosSession const kokkos;
   return apps::with_backend(command.backend, [&](auto const& exec) {
     return apps::with_scalar(scalar, [&](auto const& tag) {

@@ -8,8 +8,10 @@
 #include <sstream>
 
 #include "apps/eig.hpp"
+#include "common/run/interrupt.hpp"
 #include <gmock/gmock.h>
 #include <sys/mount.h>
+#include <unistd.h>
 
 namespace blockspan::test {
 namespace {
@@ -234,6 +236,17 @@ TEST_F(Faults, SignalsLeaveTheBestSoFar) {
     EXPECT_TRUE(fs::is_empty(own.path())) << "a temporary file";
   }));
   for (auto& each : all) each.get();
+}
+
+/// blockspan-spmm has no report of what it has: it ends like other bad runs.
+TEST(InterruptGuardDeathTest, EndsALongSetupAsTheProgramSays) {
+  EXPECT_EXIT(
+      {
+        apps::InterruptGuard const guard({"interrupted: nothing was written", apps::bad_input});
+        std::raise(SIGTERM);
+        sleep(30);
+      },
+      ::testing::ExitedWithCode(2), "^[^:]*: interrupted: nothing was written\n$");
 }
 
 TEST_F(Faults, ALongSetupIsNotWaitedFor) {

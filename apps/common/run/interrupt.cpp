@@ -3,7 +3,6 @@
 #include <csignal>
 #include <cstring>
 
-#include "common/run/application.hpp"
 #include <unistd.h>
 
 namespace blockspan::apps {
@@ -15,15 +14,15 @@ constexpr unsigned setup_seconds = 3;
 
 volatile std::sig_atomic_t interrupt_flag = 0;
 volatile std::sig_atomic_t has_begun = 0;
+NothingYet nothing;  // set before the handler is
 
 /// Only what is safe in a handler.
 void on_late_setup(int) {
   if (has_begun != 0) return;
   for (char const* const part :
-       {static_cast<char const*>(program_invocation_short_name),
-        ": interrupted before the first iteration: nothing has been found\n"})
+       {static_cast<char const*>(program_invocation_short_name), ": ", nothing.words, "\n"})
     (void)!::write(STDERR_FILENO, part, std::strlen(part));
-  ::_exit(incomplete);
+  ::_exit(nothing.status);
 }
 
 void on_interrupt(int signal) {
@@ -44,7 +43,8 @@ void set_all(void (*handler)(int)) {
 
 }  // namespace
 
-InterruptGuard::InterruptGuard() {
+InterruptGuard::InterruptGuard(NothingYet const& nothing_yet) {
+  nothing = nothing_yet;
   interrupt_flag = 0;
   has_begun = 0;
   std::signal(SIGALRM, on_late_setup);
