@@ -74,7 +74,7 @@ class ExactTest : public ::testing::Test {
     Value bond(-1);
     if constexpr (is_complex_v<Value>) bond = Value(-0.6, 0.8);
     return banded(n, 1, [&](std::int64_t i, std::int64_t j) {
-      return i == j ? Value(2) : i < j ? bond : conjugate(bond);
+      return i == j ? Value(2) : i < j ? bond : blockspan::conjugate(bond);
     });
   }
   static std::vector<double> chain_spectrum(std::int64_t n) {
@@ -91,7 +91,7 @@ class ExactTest : public ::testing::Test {
     Value bond(1);
     if constexpr (is_complex_v<Value>) bond = Value(0.6, -0.8);
     return banded(n, 1, [&](std::int64_t i, std::int64_t j) {
-      return i == j ? Value(4.0 / 6) : (i < j ? bond : conjugate(bond)) * Value(1.0 / 6);
+      return i == j ? Value(4.0 / 6) : (i < j ? bond : blockspan::conjugate(bond)) * Value(1.0 / 6);
     });
   }
   static std::vector<double> bar_spectrum(std::int64_t n) {

@@ -198,7 +198,7 @@ TYPED_TEST(Exact, SolvesBucklingPencils) {
   Scalar bond(-1);
   if constexpr (is_complex_v<Scalar>) bond = Scalar(-0.6, 0.8);
   auto const Kg = this->banded(n, 1, [&](std::int64_t i, std::int64_t j) {
-    return i == j ? Scalar(0.9) : i < j ? bond : conjugate(bond);
+    return i == j ? Scalar(0.9) : i < j ? bond : blockspan::conjugate(bond);
   });
   std::vector<double> spectrum;
   for (double const k : this->chain_spectrum(n)) spectrum.push_back(k / (k - 1.1));

@@ -274,7 +274,7 @@ TYPED_TEST(MixedLobpcg, SolvesComplexProblems) {
     MixedProblem<Scalar, TypeParam> problem;
     auto const phase = [](int i) { return Scalar(std::cos(0.7 * i), std::sin(0.7 * i)); };
     for (int i = 0; i < problem.A.order(); ++i)
-      for (auto& e : problem.A.rows[i]) e.value *= phase(i) * conjugate(phase(e.column));
+      for (auto& e : problem.A.rows[i]) e.value *= phase(i) * blockspan::conjugate(phase(e.column));
     auto const solved = problem.solve();
     expect_spectrum(solved, grid7_spectrum(N));
     EXPECT_TRUE(solved.report.single.used);

@@ -166,7 +166,7 @@ TYPED_TEST(Spectra, OfAComplexHermitianMatrixAreFound) {
     auto const phase = [](int i) { return Complex(std::cos(0.7 * i), std::sin(0.7 * i)); };
     for (int i = 0; i < A.order(); ++i)
       for (auto& e : A.rows[i])
-        if (e.column != i) e.value = conjugate(phase(i)) * e.value * phase(e.column);
+        if (e.column != i) e.value = blockspan::conjugate(phase(i)) * e.value * phase(e.column);
     auto const solved = solve<Complex, TypeParam>(
         A, nullptr, 7, [](auto& options, auto const&) { options.tolerance = 1e-10; });
     EXPECT_EQ(solved.report.status, Status::converged);
