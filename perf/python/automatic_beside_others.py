@@ -106,6 +106,9 @@ def cases_of(device: bool) -> list[tuple[str, int]]:
     return cases + [(title, 0) for title in (DEVICE_PAIRS if device else PAIRS)]
 
 
+CASES = cases_of(device=False)
+
+
 def problem(title: str, columns: int) -> Any:
     if title in DEVICE_SYSTEMS:
         return DEVICE_SYSTEMS[title]
