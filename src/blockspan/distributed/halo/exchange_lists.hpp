@@ -65,14 +65,21 @@ std::vector<T> exchange_lists(Communicator const& ranks, HaloExchange const& hal
   return exchange_parts<T>(ranks, halo.sends, sent, from, halo.receives, to);
 }
 
+/// The same of one value a row.
+template <class T>
+std::vector<T> exchange_values(Communicator const& ranks, HaloExchange const& halo,
+                               std::vector<T> const& sent) {
+  return exchange_lists(ranks, halo, sent, even_offsets(sent.size()),
+                        even_offsets(halo.rows.size()));
+}
+
 /// One value of each local row: those of the halo's rows.
 template <class T>
 std::vector<T> values_of_halo(Communicator const& ranks, HaloExchange const& halo,
                               std::vector<T> const& local) {
   std::vector<T> sent;
   for (std::int64_t const row : halo.sent) sent.push_back(local[static_cast<std::size_t>(row)]);
-  return exchange_lists(ranks, halo, sent, even_offsets(sent.size()),
-                        even_offsets(halo.rows.size()));
+  return exchange_values(ranks, halo, sent);
 }
 
 /// Lists of all ranks, one after the other, on each of them; where one lacks the memory, all throw.

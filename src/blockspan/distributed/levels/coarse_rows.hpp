@@ -57,8 +57,7 @@ LocalRows<Scalar> rows_of_halo(Communicator const& ranks, HaloExchange const& ha
     values.insert(values.end(), P.values.begin() + first, P.values.begin() + last);
   }
   LocalRows<Scalar> rows;
-  for (std::int64_t const length : exchange_lists(
-           ranks, halo, lengths, even_offsets(halo.sent.size()), even_offsets(halo.rows.size())))
+  for (std::int64_t const length : exchange_values(ranks, halo, lengths))
     rows.offsets.push_back(rows.offsets.back() + length);
   rows.columns = exchange_lists(ranks, halo, columns, from, rows.offsets);
   rows.values = exchange_lists(ranks, halo, values, from, rows.offsets);
