@@ -1,7 +1,9 @@
 // The unknowns of a node, found in patterns made and real.
 #include <algorithm>
 #include <cstddef>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -65,6 +67,57 @@ TYPED_TEST(BlockSizes, FindsTheUnknownsOfANode) {
   };
   EXPECT_EQ(found(grid(100, 3, dropped(8))), 3) << "one entry in five was zero and left out";
   EXPECT_EQ(found(grid(100, 3, dropped(4))), 1) << "three in five";
+}
+
+/// By the definition: sets of tiles, of all rows.
+template <class Scalar>
+int block_size_by_sets(HostMatrix<Scalar> const& A) {
+  std::vector<double> fill(9, 0);
+  for (int b = 1; b <= 8; ++b) {
+    std::set<std::pair<std::int64_t, std::int64_t>> entries, tiles;
+    for (std::int64_t i = 0; i < A.rows; ++i)
+      for (auto k = A.offsets[i]; k < A.offsets[i + 1]; ++k) {
+        entries.insert({i, A.indices[k]});
+        tiles.insert({i / b, A.indices[k] / b});
+      }
+    std::int64_t area = 0;
+    for (auto const& [row, column] : tiles)
+      area += std::min<std::int64_t>(b, A.rows - row * b) *
+              std::min<std::int64_t>(b, A.columns - column * b);
+    if (area > 0) fill[b] = static_cast<double>(entries.size()) / static_cast<double>(area);
+  }
+  double const best = *std::max_element(fill.begin() + 2, fill.end());
+  for (int b = 8; b > 1; --b)
+    if (b <= A.rows && fill[b] >= 2.0 / 3 && fill[b] >= 0.9 * best) return b;
+  return 1;
+}
+
+TYPED_TEST(BlockSizes, AreThoseOfTheDefinition) {
+  using Exec = typename TypeParam::Exec;
+  using Scalar = typename TypeParam::Scalar;
+  Exec const exec;
+  std::set<int> seen;
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    Random random(seed);
+    auto const b = static_cast<std::int64_t>(1 + random.below(8));
+    std::int64_t const n = 1 + static_cast<std::int64_t>(random.below(90));
+    auto const keep = 5 + random.below(6), ordered = random.below(4);
+    HostMatrix<Scalar> A{"blocks", n, n, {0}, {}, {}};
+    for (std::int64_t i = 0; i < n; ++i) {
+      std::vector<std::int64_t> columns;
+      for (std::int64_t j = 0; j < n; ++j) {
+        bool const near = (i / b * 7 + j / b * 5) % 11 < 3;
+        if (near && random.below(10) < keep) columns.push_back(j);
+      }
+      if (ordered == 0 && !columns.empty()) columns.push_back(columns.front());
+      for (auto const column : columns) A.add(column, Scalar(1));
+      A.end_row();
+    }
+    int const right = block_size_by_sets(A);
+    seen.insert(right);
+    EXPECT_EQ(find_block_size(exec, to_device(exec, A)), right) << "seed " << seed;
+  }
+  EXPECT_EQ(seen.size(), 8) << "every size is met";
 }
 
 TYPED_TEST(BlockSizes, FindsTheUnknownsOfRealMatrices) {

@@ -19,49 +19,104 @@
 
 namespace blockspan::operators {
 
-/// Counts, for every block size, the entries that the tiles hold which are not empty. Host code for
-/// a sample of the rows.
-class TileCounter {
+/// How well tiles of b x b entries fill some of the rows of a matrix, for every block size b. Host
+/// code for a sample of the rows.
+template <class Offset, class Ordinal>
+class TileSample {
  public:
   static constexpr int largest = 8;
-  /// Rows that are counted together: a multiple of every block size.
+  /// Rows that are added together: a multiple of every block size.
   static constexpr std::int64_t window = 840;
 
-  TileCounter(std::int64_t rows, std::int64_t columns) : rows_(rows), columns_(columns) {}
+  TileSample(std::int64_t rows, std::int64_t columns) : rows_(rows), columns_(columns) {}
 
   /// The rows from first_row on, a multiple of the window; offsets: one more than the rows.
-  template <class Offset, class Ordinal>
-  void add(std::int64_t first_row, std::vector<Offset> const& offsets,
-           std::vector<Ordinal> const& indices) {
-    auto const count = static_cast<std::int64_t>(offsets.size()) - 1;
-    for (int b = 1; b <= largest; ++b)
-      for (std::int64_t i = 0; i < count; i += b) {
-        std::int64_t const height = std::min<std::int64_t>(b, rows_ - first_row - i);
-        auto const entry = [&](std::int64_t row) {
-          return static_cast<std::size_t>(offsets[static_cast<std::size_t>(row)] - offsets[0]);
-        };
-        std::size_t const first = entry(i), last = entry(std::min(i + b, count));
-        ++stamp_;
-        if (seen_.size() < 2 * (last - first)) seen_.resize(std::bit_ceil(2 * (last - first)));
-        for (std::size_t k = first; k < last; ++k) {
-          std::int64_t const tile = static_cast<std::int64_t>(indices[k]) / b;
-          if (is_new(tile))
-            areas_[static_cast<std::size_t>(b)] +=
-                height * std::min<std::int64_t>(b, columns_ - tile * b);
-        }
-      }
+  void add(std::int64_t first_row, std::vector<Offset> offsets, std::vector<Ordinal> indices) {
+    windows_.push_back({first_row, std::move(offsets), std::move(indices)});
   }
 
-  /// The share of the entries of tiles of size b that are stored.
-  double fill(int b) const {
-    auto const area = areas_[static_cast<std::size_t>(b)];
-    return area > 0 ? static_cast<double>(areas_[1]) / static_cast<double>(area) : 0;
+  /// The share of the entries of tiles of size b that are stored, or a bound of it that is too low
+  /// to matter: counting tiles is slow, and most matrices have no blocks.
+  double fill(int b) {
+    std::int64_t entries = 0, least = 0;
+    for (auto const& rows : windows_) {
+      entries += static_cast<std::int64_t>(rows.indices.size());
+      least += for_groups(rows, b, [&](auto const& group) { return least_area(group); });
+    }
+    if (3 * entries < 2 * least) return static_cast<double>(entries) / static_cast<double>(least);
+    if (stored_ < 0) stored_ = area(1);
+    auto const all = area(b);
+    return all > 0 ? static_cast<double>(stored_) / static_cast<double>(all) : 0;
   }
 
  private:
+  struct Window {
+    std::int64_t first_row;
+    std::vector<Offset> offsets;
+    std::vector<Ordinal> indices;
+
+    std::size_t entry(std::int64_t row) const {
+      return static_cast<std::size_t>(offsets[static_cast<std::size_t>(row)] - offsets[0]);
+    }
+  };
+  /// Rows begin <= i < end of a window, which share tiles of `height` rows.
+  struct Group {
+    Window const& rows;
+    int b;
+    std::int64_t begin, end, height;
+  };
   struct Tile {
     std::int64_t stamp = 0, number = 0;
   };
+
+  template <class Area>
+  std::int64_t for_groups(Window const& rows, int b, Area const& area) {
+    auto const count = static_cast<std::int64_t>(rows.offsets.size()) - 1;
+    std::int64_t sum = 0;
+    for (std::int64_t i = 0; i < count; i += b)
+      sum += area(Group{rows, b, i, std::min(i + b, count),
+                        std::min<std::int64_t>(b, rows_ - rows.first_row - i)});
+    return sum;
+  }
+
+  std::int64_t area(int b) {
+    std::int64_t sum = 0;
+    for (auto const& rows : windows_)
+      sum += for_groups(rows, b, [&](auto const& group) { return area_of(group); });
+    return sum;
+  }
+
+  std::int64_t area_of_tile(Group const& group, std::int64_t tile) const {
+    return group.height * std::min<std::int64_t>(group.b, columns_ - tile * group.b);
+  }
+
+  /// Of the tiles of one row, the one with the largest; 0 where its columns do not ascend.
+  std::int64_t least_area(Group const& group) const {
+    std::int64_t most = 0;
+    for (std::int64_t row = group.begin; row < group.end; ++row) {
+      std::int64_t area = 0, tile = -1;
+      for (std::size_t k = group.rows.entry(row); k < group.rows.entry(row + 1); ++k) {
+        std::int64_t const next = static_cast<std::int64_t>(group.rows.indices[k]) / group.b;
+        if (next < tile) return 0;
+        if (next > tile) area += area_of_tile(group, next);
+        tile = next;
+      }
+      most = std::max(most, area);
+    }
+    return most;
+  }
+
+  std::int64_t area_of(Group const& group) {
+    std::size_t const first = group.rows.entry(group.begin), last = group.rows.entry(group.end);
+    ++stamp_;
+    if (seen_.size() < 2 * (last - first)) seen_.resize(std::bit_ceil(2 * (last - first)));
+    std::int64_t area = 0;
+    for (std::size_t k = first; k < last; ++k) {
+      std::int64_t const tile = static_cast<std::int64_t>(group.rows.indices[k]) / group.b;
+      if (is_new(tile)) area += area_of_tile(group, tile);
+    }
+    return area;
+  }
 
   /// A tile that the current group of rows has not met: by a hash table that fits the cache,
   /// whatever the number of columns.
@@ -79,9 +134,10 @@ class TileCounter {
   }
 
   std::int64_t rows_, columns_;
-  std::vector<Tile> seen_;  ///< twice the entries of a group of rows and more, a power of two
-  std::int64_t stamp_ = 0;  ///< of the current group
-  std::array<std::int64_t, largest + 1> areas_{};
+  std::vector<Window> windows_;
+  std::vector<Tile> seen_;    ///< twice the entries of a group of rows and more, a power of two
+  std::int64_t stamp_ = 0;    ///< of the current group
+  std::int64_t stored_ = -1;  ///< different entries of the sample; -1: not counted yet
 };
 
 /// `count` values of the device from `first` on.
@@ -96,23 +152,27 @@ std::vector<T> fetched(Exec const& exec, T const* first, std::int64_t count) {
 
 template <class Exec, class Scalar, class Offset, class Ordinal>
 int find_block_size(Exec const& exec, MatrixRef<Scalar, Offset, Ordinal> const& A) {
+  using Sample = TileSample<std::remove_const_t<Offset>, std::remove_const_t<Ordinal>>;
   constexpr std::int64_t most_windows = 8;
   auto const& pattern = A.pattern;
-  TileCounter tiles(pattern.rows, pattern.columns);
-  std::int64_t const windows = ceil_div(pattern.rows, TileCounter::window);
+  Sample tiles(pattern.rows, pattern.columns);
+  std::int64_t const windows = ceil_div(pattern.rows, Sample::window);
   std::int64_t const sampled = std::min(windows, most_windows);
   for (std::int64_t s = 0; s < sampled; ++s) {
-    std::int64_t const row = s * windows / sampled * TileCounter::window;
-    auto const offsets = fetched(exec, pattern.row_offsets + row,
-                                 std::min(TileCounter::window, pattern.rows - row) + 1);
-    tiles.add(row, offsets,
-              fetched(exec, pattern.column_indices + offsets.front(),
-                      static_cast<std::int64_t>(offsets.back() - offsets.front())));
+    std::int64_t const row = s * windows / sampled * Sample::window;
+    auto offsets =
+        fetched(exec, pattern.row_offsets + row, std::min(Sample::window, pattern.rows - row) + 1);
+    auto indices = fetched(exec, pattern.column_indices + offsets.front(),
+                           static_cast<std::int64_t>(offsets.back() - offsets.front()));
+    tiles.add(row, std::move(offsets), std::move(indices));
   }
-  double best = 0;
-  for (int b = 2; b <= TileCounter::largest; ++b) best = std::max(best, tiles.fill(b));
-  for (int b = TileCounter::largest; b > 1; --b)
-    if (b <= pattern.rows && 3 * tiles.fill(b) >= 2 && tiles.fill(b) >= 0.9 * best) return b;
+  std::array<double, Sample::largest + 1> fill{};
+  for (int b = 2; b <= Sample::largest; ++b) fill[static_cast<std::size_t>(b)] = tiles.fill(b);
+  double const best = *std::max_element(fill.begin(), fill.end());
+  for (int b = Sample::largest; b > 1; --b) {
+    double const here = fill[static_cast<std::size_t>(b)];
+    if (b <= pattern.rows && 3 * here >= 2 && here >= 0.9 * best) return b;
+  }
   return 1;
 }
 
