@@ -1,10 +1,12 @@
 // SpmmPlan::hold_slices: the bits of the same products from A itself.
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include <blockspan/operators/matrix_operator.hpp>
+#include <blockspan/sparse/generators.hpp>
 #include <blockspan/spmm/run/step.hpp>
 #include <blockspan/spmm/spmm.hpp>
 
@@ -158,6 +160,39 @@ TYPED_TEST(HeldSlices, ServeOperators) {
   };
   EXPECT_TRUE(same_bits(apply(*fast), apply(plain)));
   EXPECT_TRUE(same_bits(step(*fast), step(plain)));
+}
+
+/// Devices hold slices of matrices of many rows: by lanes of few and of many sums a row, to the
+/// same bits, also where gaps would meet what is not finite.
+TYPED_TEST(HeldSlices, GiveTheBitsOfLargeMatricesOnDevices) {
+  using Exec = typename TypeParam::Exec;
+  using Scalar = typename TypeParam::Scalar;
+  if (runs_on_host_v<Exec>) GTEST_SKIP() << "on hosts slices do not depend on how many rows";
+  Exec const exec;
+  auto const expect_same = [&](char const* spec, bool holds) {
+    auto const A = generate<Scalar>(exec, spec);
+    SpmmPlan const plain(exec, A, {.columns = 1});
+    SpmmPlan held(exec, A, {.columns = 1});
+    EXPECT_EQ(held.hold_slices(exec, A), holds && !is_complex_v<Scalar>) << spec;
+    auto x = random_block<Scalar>(A.numCols(), 2, 1);
+    for (std::int64_t j = 100; j < A.numCols(); j += 9973) x(j, 0) = not_a_number<Scalar>();
+    auto const X = make_block(exec, right, x);
+    auto const of = [&](auto const& plan, int column, Scalar beta) {
+      auto const Y = make_block(exec, right, random_block<Scalar>(A.numRows(), 1, 4));
+      auto const only = Kokkos::subview(X.const_view(), Kokkos::ALL, std::pair(column, column + 1));
+      spmm(exec, plan, Op::none, Scalar(1.5), A, ConstBlock<Scalar, Exec>(only), beta, Y.view);
+      exec.fence("Blockspan::test");
+      return Y.values();
+    };
+    for (int const column : {0, 1})
+      for (auto const beta : {Scalar(0), Scalar(-0.75)})
+        EXPECT_TRUE(same_bits(of(held, column, beta), of(plain, column, beta))) << spec;
+  };
+  for (auto const* const spec :
+       {"laplace7:72x70x68", "laplace27:60x62x64", "p1:54", "banded:200000:9", "banded:200000:30"})
+    expect_same(spec, true);
+  expect_same("laplace7:260x256x3", false);  // planes are further apart than 16 bits tell
+  expect_same("wells:50:2,40,900", false);   // gaps
 }
 
 }  // namespace

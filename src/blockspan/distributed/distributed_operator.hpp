@@ -82,7 +82,7 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec>,
       Exec const& exec) const override {
     return in_slices(exec);
   }
-  /// Hosts: this operator with its current values in slices, as MatrixOperator::in_slices; no
+  /// This operator with its current values in slices, as MatrixOperator::in_slices; no
   /// messages. Null on a rank where memory is short or no product uses them: bits are the same.
   std::shared_ptr<DistributedOperator const> in_slices(Exec const& exec) const {
     auto parts = parts_.in_slices(exec);

@@ -9,6 +9,7 @@
 
 #include <blockspan/blocks/block.hpp>
 #include <blockspan/communication/row_space.hpp>
+#include <blockspan/support/backend.hpp>
 
 namespace blockspan {
 
@@ -226,8 +227,9 @@ OperatorFacts<Scalar, Exec> facts_of(LinearOperator<Scalar, Exec> const& A) {
   return facts;
 }
 
-/// Counts the products of an operator with one column, and replaces it by its for_many_products()
-/// after many_products of them.
+/// Hosts: counts the products of an operator with one column, and replaces it by its
+/// for_many_products() after many_products of them. On devices products may be recorded, and
+/// nothing is allocated then: solvers decide themselves.
 template <class Scalar, class Exec>
 class ManyProducts {
  public:
@@ -235,7 +237,8 @@ class ManyProducts {
 
   /// The operator of the next product: A or what replaces it. A: the same in every call.
   Operator const& next(Exec const& exec, Operator const& A) {
-    if (products_ < Operator::many_products && ++products_ == Operator::many_products)
+    if (support::runs_on_host_v<Exec> && products_ < Operator::many_products &&
+        ++products_ == Operator::many_products)
       form_ = A.for_many_products(exec);
     return form_ ? *form_ : A;
   }

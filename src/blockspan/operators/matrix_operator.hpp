@@ -20,11 +20,12 @@ namespace blockspan {
 
 namespace operators {
 
-/// Whether a copy of that many entries fits into half of the free memory of a host, or into half of
-/// one rank's share of it.
-template <class Scalar>
+/// Whether a copy of that many entries fits into half of the free memory, on hosts of one rank's
+/// share of it.
+template <class Scalar, class Exec>
 bool have_room_in_slices(std::int64_t entries, int ranks = 1) {
-  std::int64_t const free = support::free_host_bytes() / ranks;
+  std::int64_t const free =
+      support::free_bytes<Exec>() / (support::runs_on_host_v<Exec> ? ranks : 1);
   return free <= 0 || entries * static_cast<std::int64_t>(sizeof(Scalar) + sizeof(int)) <= free / 2;
 }
 
@@ -93,12 +94,11 @@ class MatrixOperator final : public LinearOperator<Scalar, Exec>, public EntryAc
       Exec const& exec) const override {
     return in_slices(exec);
   }
-  /// Hosts: this operator with its current values in slices (SpmmPlan::hold_slices); null where no
-  /// product uses them, this one has them already, or they need more than half of the free memory.
+  /// This operator with its current values in slices (SpmmPlan::hold_slices); null where no product
+  /// uses them, this one has them already, or they need more than half of the free memory.
   std::shared_ptr<MatrixOperator const> in_slices(Exec const& exec) const {
-    if (!support::runs_on_host_v<Exec> || has_slices_) return nullptr;
-    if (!operators::have_room_in_slices<Scalar>(static_cast<std::int64_t>(matrix_.nnz())))
-      return nullptr;
+    auto const entries = static_cast<std::int64_t>(matrix_.nnz());
+    if (has_slices_ || !operators::have_room_in_slices<Scalar, Exec>(entries)) return nullptr;
     auto copy = std::make_shared<MatrixOperator>(*this);
     copy->plan_ = plan_.without_copies();
     try {

@@ -147,12 +147,15 @@ class SpmmPlan {
     products::hold_transpose(exec, *panels_, sparse::planned_matrix_ref<Exec>(A));
   }
 
-  /// Hosts: keeps the entries of A in slices of rows of like lengths, for products with one column
-  /// of real scalars, where the plan has them by whole rows: 1.2 to 3 times as fast where the
-  /// matrix is in the caches, to the same bits. Takes an index and a scalar a nonzero and two
-  /// indices a row, and about the time of five products. False, and nothing is kept, where there
-  /// are no such products (devices, complex scalars, a BsrMatrix, rows that are cut or grouped).
-  /// Source: SELL-C-sigma, Kreutzer et al. 2014, doi:10.1137/130930352, without its padding.
+  /// Keeps the entries of A in slices of rows, for products with one column of real scalars where
+  /// the plan has them by whole rows, to the same bits: on hosts 1.2 to 3 times as fast where the
+  /// matrix is in the caches, on devices 0.94 to 1.5 times. Takes an index and a scalar a nonzero
+  /// (on devices also for gaps, a quarter of them at most) and two indices a row, and the time of 5
+  /// products, on devices of 10 to 50. False, and nothing is kept, where there are no such
+  /// products: complex scalars, a BsrMatrix, rows that are cut or grouped; on devices also few
+  /// rows, short ones, lengths that differ much, and columns too far from their rows for 16 bits.
+  /// Source: SELL-C-sigma, Kreutzer et al. 2014, doi:10.1137/130930352, on hosts without its
+  /// padding, on devices without its sorting.
   template <class Matrix>
   bool hold_slices(Exec const& exec, Matrix const& A) {
     products::require_compiled_values<Exec, sparse::scalar_t<Matrix>, Offset, Ordinal>();

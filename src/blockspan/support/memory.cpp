@@ -64,6 +64,10 @@ std::int64_t free_host_bytes() {
   return 0;
 }
 
+std::int64_t free_device_bytes() {
+  return static_cast<std::int64_t>(ask_cuda_device().free.value_or(0));
+}
+
 std::optional<std::size_t> MemoryRequest::bytes() const {
   std::size_t product = element_bytes;
   for (std::size_t const extent : extents)

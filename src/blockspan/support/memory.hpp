@@ -17,6 +17,14 @@ namespace support {
 
 /// Bytes of memory still available on this host; 0 where the system does not report them.
 std::int64_t free_host_bytes();
+/// The same of the current CUDA device; 0 where there is none or it does not answer.
+std::int64_t free_device_bytes();
+
+/// Bytes still available to views of `Exec`; 0: not known.
+template <class Exec>
+std::int64_t free_bytes() {
+  return runs_on_host_v<Exec> ? free_host_bytes() : free_device_bytes();
+}
 
 /// A request of a view for memory of a space.
 struct MemoryRequest {

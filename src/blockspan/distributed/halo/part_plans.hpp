@@ -38,15 +38,15 @@ class PartPlans {
     return longest;
   }
 
-  /// Hosts: these plans with the current values in slices (SpmmPlan::hold_slices). Nothing where no
+  /// These plans with the current values in slices (SpmmPlan::hold_slices). Nothing where no
   /// product uses them, they are there already, or they need more than half of this rank's share of
   /// the free memory.
   std::optional<PartPlans> in_slices(Exec const& exec, Matrix const& matrix) const {
-    if (!runs_on_host_v<Exec> || has_slices_) return {};
+    if (has_slices_) return {};
     std::int64_t entries = 0;
     for (int p = 0; p < 3; ++p) entries += static_cast<std::int64_t>(of_part(matrix, p).nnz());
     int const ranks = matrix.row_space().communicator().size();
-    if (!operators::have_room_in_slices<Scalar>(entries, ranks)) return {};
+    if (!operators::have_room_in_slices<Scalar, Exec>(entries, ranks)) return {};
     PartPlans result;
     try {
       for (int p = 0; p < 3; ++p) {

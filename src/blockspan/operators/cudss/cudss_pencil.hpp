@@ -25,18 +25,6 @@
 
 namespace blockspan::operators::cudss {
 
-/// Bytes that are free on the device of `Exec`; 0: not known.
-template <class Exec>
-std::int64_t free_device_bytes() {
-#ifdef KOKKOS_ENABLE_CUDA
-  if constexpr (on_cuda_v<Exec>) {
-    std::size_t free = 0, all = 0;
-    if (cudaMemGetInfo(&free, &all) == cudaSuccess) return static_cast<std::int64_t>(free);
-  }
-#endif
-  return 0;
-}
-
 template <class Scalar>
 struct ScaleRows {
   double const* scaling;
@@ -111,7 +99,7 @@ class CudssPencil final : public ScaledPencil {
     set_values(0);
     exec_.fence("Blockspan::cudss");
     solver_->analyse();
-    std::int64_t const free = free_device_bytes<Exec>();
+    std::int64_t const free = support::free_device_bytes();
     std::int64_t const limit = use.memory_limit > 0 ? use.memory_limit : free;
     require(limit == 0 || bytes() <= limit, "blockspan::direct", "out of memory: the factors of ",
             rows(), " rows need ", bytes(), " bytes of the device, where ", limit,

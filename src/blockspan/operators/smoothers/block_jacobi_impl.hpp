@@ -37,15 +37,16 @@ class TileSample {
 
   /// The share of the entries of tiles of size b that are stored, or a bound of it that is too low
   /// to matter: counting tiles is slow, and most matrices have no blocks.
-  double fill(int b) {
+  template <int b>
+  double fill() {
     std::int64_t entries = 0, least = 0;
     for (auto const& rows : windows_) {
       entries += static_cast<std::int64_t>(rows.indices.size());
-      least += for_groups(rows, b, [&](auto const& group) { return least_area(group); });
+      least += for_groups<b>(rows, [&](auto const& group) { return least_area(group); });
     }
     if (3 * entries < 2 * least) return static_cast<double>(entries) / static_cast<double>(least);
-    if (stored_ < 0) stored_ = area(1);
-    auto const all = area(b);
+    if (stored_ < 0) stored_ = area<1>();
+    auto const all = area<b>();
     return all > 0 ? static_cast<double>(stored_) / static_cast<double>(all) : 0;
   }
 
@@ -59,46 +60,52 @@ class TileSample {
       return static_cast<std::size_t>(offsets[static_cast<std::size_t>(row)] - offsets[0]);
     }
   };
-  /// Rows begin <= i < end of a window, which share tiles of `height` rows.
+  /// Rows begin <= i < end of a window, which share tiles of `height` rows. b: known to the
+  /// compiler, which divides by it.
+  template <int b>
   struct Group {
     Window const& rows;
-    int b;
     std::int64_t begin, end, height;
+
+    std::int64_t tile_of(std::size_t k) const {
+      return static_cast<std::int64_t>(rows.indices[k]) / b;
+    }
+    std::int64_t area_of_tile(std::int64_t tile, std::int64_t columns) const {
+      return height * std::min<std::int64_t>(b, columns - tile * b);
+    }
   };
   struct Tile {
     std::int64_t stamp = 0, number = 0;
   };
 
-  template <class Area>
-  std::int64_t for_groups(Window const& rows, int b, Area const& area) {
+  template <int b, class Area>
+  std::int64_t for_groups(Window const& rows, Area const& area) {
     auto const count = static_cast<std::int64_t>(rows.offsets.size()) - 1;
     std::int64_t sum = 0;
     for (std::int64_t i = 0; i < count; i += b)
-      sum += area(Group{rows, b, i, std::min(i + b, count),
-                        std::min<std::int64_t>(b, rows_ - rows.first_row - i)});
+      sum += area(Group<b>{rows, i, std::min(i + b, count),
+                           std::min<std::int64_t>(b, rows_ - rows.first_row - i)});
     return sum;
   }
 
-  std::int64_t area(int b) {
+  template <int b>
+  std::int64_t area() {
     std::int64_t sum = 0;
     for (auto const& rows : windows_)
-      sum += for_groups(rows, b, [&](auto const& group) { return area_of(group); });
+      sum += for_groups<b>(rows, [&](auto const& group) { return area_of(group); });
     return sum;
-  }
-
-  std::int64_t area_of_tile(Group const& group, std::int64_t tile) const {
-    return group.height * std::min<std::int64_t>(group.b, columns_ - tile * group.b);
   }
 
   /// Of the tiles of one row, the one with the largest; 0 where its columns do not ascend.
-  std::int64_t least_area(Group const& group) const {
+  template <int b>
+  std::int64_t least_area(Group<b> const& group) const {
     std::int64_t most = 0;
     for (std::int64_t row = group.begin; row < group.end; ++row) {
       std::int64_t area = 0, tile = -1;
       for (std::size_t k = group.rows.entry(row); k < group.rows.entry(row + 1); ++k) {
-        std::int64_t const next = static_cast<std::int64_t>(group.rows.indices[k]) / group.b;
+        std::int64_t const next = group.tile_of(k);
         if (next < tile) return 0;
-        if (next > tile) area += area_of_tile(group, next);
+        if (next > tile) area += group.area_of_tile(next, columns_);
         tile = next;
       }
       most = std::max(most, area);
@@ -106,14 +113,17 @@ class TileSample {
     return most;
   }
 
-  std::int64_t area_of(Group const& group) {
+  template <int b>
+  std::int64_t area_of(Group<b> const& group) {
+    if constexpr (b == 1)
+      if (auto const exact = least_area(group)) return exact;
     std::size_t const first = group.rows.entry(group.begin), last = group.rows.entry(group.end);
     ++stamp_;
     if (seen_.size() < 2 * (last - first)) seen_.resize(std::bit_ceil(2 * (last - first)));
     std::int64_t area = 0;
     for (std::size_t k = first; k < last; ++k) {
-      std::int64_t const tile = static_cast<std::int64_t>(group.rows.indices[k]) / group.b;
-      if (is_new(tile)) area += area_of_tile(group, tile);
+      std::int64_t const tile = group.tile_of(k);
+      if (is_new(tile)) area += group.area_of_tile(tile, columns_);
     }
     return area;
   }
@@ -167,7 +177,10 @@ int find_block_size(Exec const& exec, MatrixRef<Scalar, Offset, Ordinal> const& 
     tiles.add(row, std::move(offsets), std::move(indices));
   }
   std::array<double, Sample::largest + 1> fill{};
-  for (int b = 2; b <= Sample::largest; ++b) fill[static_cast<std::size_t>(b)] = tiles.fill(b);
+  [&]<std::size_t... less>(std::index_sequence<less...>) {
+    ((fill[less + 2] = tiles.template fill<static_cast<int>(less) + 2>()), ...);
+  }
+  (std::make_index_sequence<Sample::largest - 1>());
   double const best = *std::max_element(fill.begin(), fill.end());
   for (int b = Sample::largest; b > 1; --b) {
     double const here = fill[static_cast<std::size_t>(b)];

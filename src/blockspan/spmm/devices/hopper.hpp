@@ -147,6 +147,23 @@ inline constexpr unsigned row_pairs_depth = 2;
 template <bool Complex>
 inline constexpr unsigned row_pairs_blocks = Complex ? 3 : 6;
 
+/// Copies in slices for one column (kernels/row_pairs/lane_slices.hpp): rows of a slice; gaps over
+/// entries at most (reasoned); bytes of a row's entries at least (5-point 1000^2 in float has 30:
+/// 17.8 for 13.3; with 42 or more 0.94 to 1.5 times as fast, perf/notes/rows.md); by sums of a row,
+/// loads in flight of a lane and blocks. 7-point 128^3, 100^3 with 2 sums, 27-point 80^3 with 8:
+/// depth 4 and 5 blocks 53.8, 22.9, -; 4 and 4 58.3, 23.8, -; 8 and 3 62.5, 24.9, 38.3; 8 and 4 -,
+/// -, 37.4; the next loads not ahead 54.7, 23.5, 44.6; loads that stay in the caches 52.6, 27.4,
+/// 47.9.
+inline constexpr int lane_slice_rows = 32;
+inline constexpr double lane_slice_gaps = 0.25;
+inline constexpr std::int64_t lane_slice_row_bytes = 36;
+template <int Parts>
+inline constexpr int lane_slice_depth = Parts > 4 ? 8 : 4;
+template <int Parts>
+inline constexpr unsigned lane_slice_blocks = Parts > 8   ? 3
+                                              : Parts > 4 ? 4
+                                                          : 5;
+
 /// Tiles of short rows, or of a part of a long one (kernels/adaptive): threads of a team; loads in
 /// flight of one; work of a tile, an entry 1 and a row two more (RowClasses); blocks.
 /// Tiles of 512 entries: preferential attachment of 2e5, R-MAT 18, power law of 2e5, circuit of 1e6

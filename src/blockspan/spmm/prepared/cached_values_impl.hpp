@@ -10,6 +10,7 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <blockspan/spmm/kernels/row_pairs/lane_slices.hpp>
 #include <blockspan/spmm/kernels/rows/slices_host.hpp>
 #include <blockspan/spmm/launch/check.hpp>
 #include <blockspan/spmm/prepared/plan_state.hpp>
@@ -116,26 +117,44 @@ void hold_transpose(Exec const& exec, PlanPanels<Exec, Ordinal>& plan,
   }
 }
 
+/// Slices of a panel's matrix; null: it has none. old: of the same pattern, or null.
+template <class Exec, class Scalar, class Ordinal>
+std::shared_ptr<void const> slices_of_panel(Exec const& exec,
+                                            PreparedPattern<Exec, Ordinal> const& plain,
+                                            MatrixRef<Scalar, int, Ordinal> const& A,
+                                            void const* old) {
+  auto const kernel = decision_at(plain, 1, sizeof(Scalar)).first().kernel();
+  if constexpr (has_slices_v<Exec, Scalar>) {
+    using Slices = RowSlices<Scalar, Exec, Ordinal>;
+    if (kernel == SpmmKernelId::rows)
+      return std::make_shared<Slices const>(
+          make_row_slices(exec, A, old ? *static_cast<Slices const*>(old) : Slices{}));
+  } else if constexpr (has_lane_slices_v<Exec, Scalar>) {
+    using Slices = LaneSlices<Scalar, Exec>;
+    auto slices = old ? *static_cast<Slices const*>(old) : Slices{};
+    if (kernel == SpmmKernelId::row_pairs && !plain.distances.empty() &&
+        fill_lane_slices(exec, A, plain.distances.shift, slices))
+      return std::make_shared<Slices const>(slices);
+  }
+  return nullptr;
+}
+
 template <class Exec, class Scalar, class Ordinal>
 bool hold_slices(Exec const& exec, PlanPanels<Exec, Ordinal>& plan,
                  MatrixRef<Scalar, void, Ordinal> const& A) {
   check_plan("blockspan::SpmmPlan::hold_slices", plan, A.pattern);
+  if constexpr (!has_slices_v<Exec, Scalar> && !has_lane_slices_v<Exec, Scalar>) return false;
   bool held = false;
-  if constexpr (has_slices_v<Exec, Scalar>) {
-    using Slices = RowSlices<Scalar, Exec, Ordinal>;
-    for (std::size_t p = 0; p < plan.states.size(); ++p) {
-      auto& state = *plan.states[p];
-      auto const& panel = plan.rows.panels[p];
-      auto const kernel = decision_at(state.plain, 1, sizeof(Scalar)).first().kernel();
-      if (state.given.block > 1 || kernel != SpmmKernelId::rows) continue;
-      MatrixRef<Scalar, int, Ordinal> const part{panel.pattern, values_of(A, panel)};
-      state.cached.belong_to(part.values);
-      // and so it stays where memory is short
-      auto const old = std::exchange(state.cached.slices, nullptr);
-      state.cached.slices = std::make_shared<Slices const>(
-          make_row_slices(exec, part, old ? *static_cast<Slices const*>(old.get()) : Slices{}));
-      held = true;
-    }
+  for (std::size_t p = 0; p < plan.states.size(); ++p) {
+    auto& state = *plan.states[p];
+    auto const& panel = plan.rows.panels[p];
+    if (state.given.block > 1) continue;
+    MatrixRef<Scalar, int, Ordinal> const part{panel.pattern, values_of(A, panel)};
+    state.cached.belong_to(part.values);
+    // and so it stays where memory is short
+    auto const old = std::exchange(state.cached.slices, nullptr);
+    state.cached.slices = slices_of_panel(exec, state.plain, part, old.get());
+    held = held || state.cached.slices;
   }
   return held;
 }

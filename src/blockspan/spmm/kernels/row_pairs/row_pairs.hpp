@@ -6,6 +6,7 @@
 
 #include <blockspan/blocks/block.hpp>
 #include <blockspan/spmm/devices/hopper.hpp>
+#include <blockspan/spmm/kernels/row_pairs/lane_slices.hpp>
 #include <blockspan/spmm/kernels/row_pairs/row_pairs_choice.hpp>
 #include <blockspan/spmm/kernels/rows/direct_lanes.hpp>
 #include <blockspan/spmm/launch/call.hpp>
@@ -153,6 +154,8 @@ struct RowPairsInner {
 
 template <class Call>
 void launch_row_pairs(Call const& call) {
+  if constexpr (has_lane_slices_v<typename Call::Exec, typename Call::Scalar>)
+    if (launched_slices(call)) return;
   if constexpr (lanes_exchange_v<typename Call::Exec>)
     with_entries<true, true>(call, [&]<class Entries>(Entries const& entries) {
       using Inner = RowPairsInner<typename Call::Scalar, Entries>;
