@@ -226,6 +226,38 @@ TYPED_TEST(Digits, EmptyRowsGiveZeros) {
   }
 }
 
+/// A diagonal over eleven decades, with zeros: their rows are eigenvectors, which a weight of one
+/// would leave behind the rows of small entries, whose weights are large.
+TYPED_TEST(Digits, ZeroRowsAreFoundBesideSmallEntries) {
+  using Scalar = typename TypeParam::Scalar;
+  using Exec = typename TypeParam::Exec;
+  Exec const exec;
+  int const n = 50, wanted = 3;
+  auto const matrix = generate<Scalar>(exec, "laplace7:50x1x1");
+  auto const values = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), matrix.values);
+  auto const columns =
+      Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), matrix.graph.entries);
+  auto const rows = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), matrix.graph.row_map);
+  for (int i = 0; i < n; ++i)
+    for (int k = rows(i); k < rows(i + 1); ++k) {
+      bool const is_zero = columns(k) != i || i % 10 == 8;  // five rows
+      values(k) = is_zero ? Scalar(0) : Scalar(std::pow(10.0, i % 12 - 5));
+    }
+  Kokkos::deep_copy(matrix.values, values);
+  auto const a = matrix_operator(exec, matrix);
+  auto const t = jacobi(exec, matrix);
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    auto const X = block_for<Scalar, Exec>(n, 8);
+    auto options = iteration_options<Scalar, Exec>(wanted);
+    options.tolerance = 1e-8;
+    options.preconditioner = &t;
+    options.seed = seed;
+    auto const report = lobpcg(exec, a, X, options);
+    EXPECT_EQ(report.status, Status::converged) << seed;
+    for (int j = 0; j < wanted; ++j) EXPECT_LE(std::abs(report.eigenvalues[j]), 1e-7) << seed;
+  }
+}
+
 TYPED_TEST(Digits, ThatDoublePrecisionDoesNotHaveAreNotClaimed) {
   using Scalar = typename TypeParam::Scalar;
   using Exec = typename TypeParam::Exec;

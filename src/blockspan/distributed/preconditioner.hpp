@@ -254,8 +254,8 @@ class PreconditionerMaker {
   }
 
   auto jacobi_factors() const {
-    return run_agreed(
-        [&] { return blockspan::jacobi(in_.exec, in_.A->diagonal_block(in_.exec)).factors(); });
+    auto const block = run_agreed([&] { return in_.A->diagonal_block(in_.exec); });
+    return blockspan::jacobi(in_.exec, block, in_.A->row_space().communicator()).factors();
   }
 
   ChebyshevSetup<Scalar, Exec> chebyshev_setup(ChebyshevOptions const& options) const {

@@ -14,8 +14,9 @@
 namespace blockspan {
 
 /// Y = |D|^-1 X with D the diagonal of a matrix: Hermitian positive definite whatever D is. Where
-/// an entry of D is zero or missing, the row is copied. Jacobi 1845. A product reads X and n
-/// weights, and writes Y.
+/// an entry of D is zero or missing, the row has the largest weight of the others, in any units of
+/// A: among eigenvectors for small eigenvalues that row is not left behind. Jacobi 1845. A product
+/// reads X and n weights, and writes Y.
 template <class Scalar, class Exec>
 class JacobiPreconditioner final : public LinearOperator<Scalar, Exec> {
  public:
@@ -48,15 +49,21 @@ class JacobiPreconditioner final : public LinearOperator<Scalar, Exec> {
 };
 
 /// The Jacobi preconditioner of A. Waits for the instance. O(nonzeros).
-/// Throws Error if A is not square, or where memory is short.
+/// Throws Error if A is not square, or where memory is short. all: where A is the diagonal block of
+/// a rank's rows, the ranks, which all call together.
 template <class Exec, class Matrix>
-JacobiPreconditioner<sparse::scalar_t<Matrix>, Exec> jacobi(Exec const& exec, Matrix const& A) {
+JacobiPreconditioner<sparse::scalar_t<Matrix>, Exec> jacobi(Exec const& exec, Matrix const& A,
+                                                            Communicator const& all = {}) {
   products::require_compiled_product<Exec, sparse::scalar_t<Matrix>, sparse::offset_t<Matrix>,
                                      sparse::ordinal_t<Matrix>>();
-  require(A.numRows() == A.numCols(), "blockspan::jacobi", "the matrix must be square (",
-          A.numRows(), " x ", A.numCols(), ")");
-  return JacobiPreconditioner<sparse::scalar_t<Matrix>, Exec>(
-      operators::inverse_magnitudes(exec, sparse::matrix_ref<Exec>(A)));
+  using Scalar = sparse::scalar_t<Matrix>;
+  auto factors = all.run_agreed([&] {
+    require(A.numRows() == A.numCols(), "blockspan::jacobi", "the matrix must be square (",
+            A.numRows(), " x ", A.numCols(), ")");
+    return operators::inverse_magnitudes(exec, sparse::matrix_ref<Exec>(A));
+  });
+  operators::weigh_zero_diagonals<Exec, Scalar>(exec, A.numRows(), factors.data(), all);
+  return JacobiPreconditioner<Scalar, Exec>(std::move(factors));
 }
 
 }  // namespace blockspan

@@ -116,8 +116,7 @@ class ManyRanks {
   }
 
   ChebyshevSetup<Scalar, Exec> spectrum(Exec const& exec, Setup& setup, Level const& level) const {
-    auto const& ranks = ranks_of(*level.matrix);
-    auto const factors = ranks.run_agreed([&] { return jacobi(exec, level.A).factors(); });
+    auto const factors = jacobi(exec, level.A, ranks_of(*level.matrix)).factors();
     return bounded_by_rows(level_spectrum(exec, setup, *level.op, factors),
                            level.matrix->measure_rows(exec, factors.data()));
   }

@@ -6,6 +6,7 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/blocks/block.hpp>
+#include <blockspan/communication/communicator.hpp>
 #include <blockspan/sparse/matrix_ref.hpp>
 #include <blockspan/support/scalar.hpp>
 
@@ -67,10 +68,16 @@ template <class Exec, class Scalar>
 void scale_rows(Exec const& exec, real_t<Scalar> const* weights, BlockRef<Scalar const> const& X,
                 BlockRef<Scalar> const& Y);
 
-/// factor_i = 1 / |a_ii|, and 1 where a_ii is zero (or 1 / |a_ii| overflows). Waits for the
+/// factor_i = 1 / |a_ii|, and 0 where a_ii is zero (or 1 / |a_ii| overflows). Waits for the
 /// instance.
 template <class Exec, class Scalar, class Offset, class Ordinal>
 Kokkos::View<real_t<Scalar>*, typename Exec::memory_space> inverse_magnitudes(
     Exec const& exec, MatrixRef<Scalar, Offset, Ordinal> const& A);
+
+/// The largest factor of all ranks in place of those that are zero; 1 where all are. Waits for the
+/// instance; all ranks call together.
+template <class Exec, class Scalar>
+void weigh_zero_diagonals(Exec const& exec, std::int64_t rows, real_t<Scalar>* factors,
+                          Communicator const& all);
 
 }  // namespace blockspan::operators

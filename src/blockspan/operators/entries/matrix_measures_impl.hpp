@@ -210,7 +210,22 @@ struct InvertMagnitudes {
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
     real_t<Scalar> const inverse = 1 / Kokkos::abs(diagonal.entry(i));
-    factors[i] = Kokkos::isinf(inverse) ? real_t<Scalar>(1) : inverse;
+    factors[i] = Kokkos::isinf(inverse) ? real_t<Scalar>(0) : inverse;
+  }
+};
+template <class Real>
+struct LargestFactor {
+  Real const* factors;
+  KOKKOS_FUNCTION void operator()(std::int64_t i, Real& largest) const {
+    largest = Kokkos::max(largest, factors[i]);
+  }
+};
+template <class Real>
+struct FillZeroFactors {
+  Real* factors;
+  Real value;
+  KOKKOS_FUNCTION void operator()(std::int64_t i) const {
+    if (factors[i] == Real(0)) factors[i] = value;
   }
 };
 
@@ -225,6 +240,20 @@ Kokkos::View<real_t<Scalar>*, typename Exec::memory_space> inverse_magnitudes(
                        InvertMagnitudes<Scalar, Offset, Ordinal>{{A, nullptr}, factors.data()});
   exec.fence("Blockspan::jacobi");
   return factors;
+}
+
+template <class Exec, class Scalar>
+void weigh_zero_diagonals(Exec const& exec, std::int64_t rows, real_t<Scalar>* factors,
+                          Communicator const& all) {
+  using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
+  using Real = real_t<Scalar>;
+  Real largest = 0;
+  Kokkos::parallel_reduce("Blockspan::jacobi_largest", Policy(exec, 0, rows),
+                          LargestFactor<Real>{factors}, Kokkos::Max<Real>(largest));
+  largest = all.largest(rows > 0 ? largest : Real(0));
+  Kokkos::parallel_for("Blockspan::jacobi_fill", Policy(exec, 0, rows),
+                       FillZeroFactors<Real>{factors, largest > 0 ? largest : Real(1)});
+  exec.fence("Blockspan::jacobi");
 }
 
 }  // namespace blockspan::operators
