@@ -28,7 +28,6 @@ TYPED_TEST_SUITE(DotsCalls, Backends, ConfigNames);
 template <class Exec>
 struct Seen {
   std::vector<std::string> labels;
-  std::string kernel;
 
   Seen(Exec const& exec, HostMatrix<double> const& host, SpmmPlanOptions const& options, int width,
        double beta = 0, Storage storage = Storage::right) {
@@ -44,7 +43,6 @@ struct Seen {
       labels.push_back(launch.label);
       EXPECT_EQ(launch.instance, Kokkos::Tools::Experimental::device_id(exec));
     }
-    kernel = spmm_dots_kernel(plan, 1.0, A, X.view, beta, Y.view);
   }
 };
 
@@ -65,7 +63,6 @@ TYPED_TEST(DotsCalls, AContiguousBlockComeFromTheKernelThatMultiplies) {
     Seen const seen(exec, band<double>(40), {}, width, 0.5);
     LabelList const wanted = labels_with_sums<Exec>("rows");
     EXPECT_EQ(seen.labels, wanted);
-    EXPECT_EQ(seen.kernel, blockspan::support::on_cuda_v<Exec> ? wanted[0] : wanted[1]);
   }
   Seen const cut(exec, arrow<double>(40), {.algorithm = "segments", .segment_length = 9}, 8);
   EXPECT_EQ(cut.labels, labels_with_sums<Exec>("segments"));
@@ -83,11 +80,10 @@ TYPED_TEST(DotsCalls, WhatCannotBeFusedComeFromAPassOfTheirOwn) {
   std::string const separate = "Blockspan::spmm_dots::separate", add = "Blockspan::spmm_dots::add";
   Seen const naive(exec, band<double>(40), {.algorithm = "thread_per_row"}, 8);
   EXPECT_EQ(naive.labels, (LabelList{"Blockspan::spmm::thread_per_row", separate, add}));
-  EXPECT_EQ(naive.kernel, separate);
   Seen const wide(exec, band<double>(40), {}, 2600);
   EXPECT_EQ(wide.labels, (LabelList{"Blockspan::spmm::rows", separate, add}));
-  EXPECT_EQ(wide.kernel, separate);
-  EXPECT_EQ(Seen(exec, band<double>(40), {.algorithm = "nonempty_rows"}, 8, 0.5).kernel, separate);
+  Seen const beta(exec, band<double>(40), {.algorithm = "nonempty_rows"}, 8, 0.5);
+  EXPECT_THAT(beta.labels, ::testing::Contains(separate));
 }
 
 TYPED_TEST(DotsCalls, BadShapesThrow) {

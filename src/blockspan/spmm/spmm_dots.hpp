@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <type_traits>
 
 #include <Kokkos_Core.hpp>
@@ -66,7 +65,8 @@ Real const* row_weights(std::nullptr_t, std::int64_t) {
 /// rows, segments, segments_sorted, nonempty_rows and groups; nonempty_rows with
 /// beta != 0; matrices with blocks or more than 2^31 entries; alpha = 0; more columns than the
 /// lanes of a warp cover at once (32 or 64; in vectors 512 or 1024 bytes a row); all backends but
-/// CUDA (hosts gained nothing by it). spmm_dots_kernel says which it is.
+/// CUDA (hosts gained nothing by it). The labels of its kernels show which
+/// it is: "Blockspan::spmm::<id>::dots", or "Blockspan::spmm_dots::separate" for the pass.
 ///
 /// Fixed order of summation: same input, same backend, same bits; no atomics. The error of x_dot_y
 /// against the exact sum with the Y that was stored is at most gamma_m sum_i |X(i, j)| |Y(i, j)|,
@@ -95,20 +95,6 @@ void spmm_dots(Exec const& exec, SpmmPlan<Exec, Offset, Ordinal> const& plan,
                           products::row_weights<Exec, real_t<Scalar>>(weights, A.numRows()),
                           {products::dots_ref<Exec, Scalar>(x_dot_y),
                            products::dots_ref<Exec, real_t<Scalar>>(y_dot_y)});
-}
-
-/// Label, as Kokkos Tools sees it, of the kernel that sums the products of such a call:
-/// "Blockspan::spmm::<id>::dots" where it is the one that multiplies, else
-/// "Blockspan::spmm_dots::separate". Launches nothing.
-template <class Exec, class Offset, class Ordinal, class Matrix, class XView, class YView>
-std::string spmm_dots_kernel(SpmmPlan<Exec, Offset, Ordinal> const& plan,
-                             std::type_identity_t<sparse::scalar_t<Matrix>> const& alpha,
-                             Matrix const&, XView const& X,
-                             std::type_identity_t<sparse::scalar_t<Matrix>> const& beta,
-                             YView const& Y) {
-  products::PlanPanels<Exec, Ordinal> const& panels = plan.panels();
-  return products::dots_kernel(panels,
-                               products::make_product<Exec, Matrix>(Op::none, alpha, X, beta, Y));
 }
 
 }  // namespace blockspan

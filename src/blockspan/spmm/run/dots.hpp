@@ -56,8 +56,4 @@ void multiply_dots(Exec const& exec, std::span<PartOfRows<Exec, Scalar, Ordinal>
                    real_t<Scalar> const* weights, DotOutputs<Scalar> const& dots,
                    Workspace<Exec>& workspace);
 
-/// Label of the kernel that sums the products: the fused one, or the separate pass.
-template <class Exec, class Scalar, class Ordinal>
-std::string dots_kernel(PlanPanels<Exec, Ordinal> const& plan, Product<Scalar> const& product);
-
 }  // namespace blockspan::products

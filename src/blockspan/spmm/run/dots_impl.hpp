@@ -356,10 +356,4 @@ void multiply_dots(Exec const& exec, std::span<PartOfRows<Exec, Scalar, Ordinal>
       exec, x, Y, weights, chunks, dots, [&](auto) { return room; }, of_all);
 }
 
-template <class Exec, class Scalar, class Ordinal>
-std::string dots_kernel(PlanPanels<Exec, Ordinal> const& plan, Product<Scalar> const& product) {
-  auto const* const decision = fused_decision(plan, product, product.X);
-  return decision == nullptr ? "Blockspan::spmm_dots::separate" : dots_label(decision->first());
-}
-
 }  // namespace blockspan::products
