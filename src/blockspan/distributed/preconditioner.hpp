@@ -276,7 +276,7 @@ class PreconditionerMaker {
     Made made;
     made.automatic = made.polynomial = true;
     made.op = polynomial(setup, ChebyshevOptions{});
-    // its bound comes of a few steps of Lanczos, and may be too low
+    // its bound is an estimate by a few Lanczos steps, and may be too low
     made.mend = [in = in_](Made& self) {
       if (!std::exchange(self.polynomial, false)) return false;
       self.op = PreconditionerMaker(in).jacobi().op;

@@ -169,11 +169,11 @@ std::int64_t factors_worth(std::int64_t rows, std::int64_t nonzeros, int columns
 ///   5. later, where none of these sufficed: factors at any cost, or the dense inverse of few rows
 class ChangeOver {
  public:
-  /// For a preconditioner that stays.
+  /// For a preconditioner that is never replaced.
   ChangeOver() = default;
-  /// polynomial: the solve starts with it, else with Jacobi. exact: factors or a dense inverse can
-  /// be made, if it comes to that. shape: called at most once, when another method seems to cost
-  /// less; null: not narrow.
+  /// polynomial: the solve starts with it, else with Jacobi. exact: factors or a dense inverse are
+  /// possible. shape: called at most once, when another method seems to cost less; null: not
+  /// narrow.
   ChangeOver(SolveKind kind, bool polynomial, std::int64_t rows, int columns, double tolerance,
              bool exact, std::function<GraphShape()> shape = nullptr);
 

@@ -18,7 +18,8 @@ struct RowStatistics {
 
   static constexpr int group_size = 8;  ///< neighbouring rows that are multiplied in step
 
-  /// What a group of rows in step walks over what it has to, >= 1; 1 where neighbours are equal.
+  /// Work of groups of rows in step over the nonzeros, >= 1; 1 where neighbours are of equal
+  /// length.
   double imbalance() const {
     return nonzeros == 0 ? 1.0 : static_cast<double>(group_work) / static_cast<double>(nonzeros);
   }

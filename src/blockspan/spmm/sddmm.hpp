@@ -60,7 +60,7 @@ void sample(Exec const& exec, PatternRef<Offset, Ordinal> const& A,
 /// were. Reads a row of X once for neighbouring entries of its row, a row of Y for each entry of
 /// its column (or once, if a cache holds it): O(entries k). Teams own equal counts of entries and
 /// find their rows by bisection, so lengths of rows do not matter. Hosts copy rows of Y that are
-/// not contiguous as they meet them: row-major is faster. Cf. Hong et al. 2019, PPoPP,
+/// not contiguous when they are used: row-major is faster. Cf. Hong et al. 2019, PPoPP,
 /// doi:10.1145/3293883.3295712.
 template <class Exec, class Matrix, class XView, class YView, class ValuesView>
 void sddmm(Exec const& exec, Conjugated conjugated,

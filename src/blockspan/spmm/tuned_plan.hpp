@@ -55,7 +55,7 @@ double milliseconds_of(Exec const& exec, Plan const& plan, Matrix const& A, View
 }
 
 /// Measures the kernels of the core; the fastest plan, with the times in its
-/// reason. `best`: what is taken where nothing can be measured.
+/// reason. `best`: the result where nothing can be measured.
 template <class Exec, class Matrix, class Plan>
 Plan measured_plan(Exec const& exec, Matrix const& A, SpmmPlanOptions options, Plan best) {
   using Scalar = scalar_t<Matrix>;
@@ -87,8 +87,8 @@ Plan measured_plan(Exec const& exec, Matrix const& A, SpmmPlanOptions options, P
 }  // namespace products
 
 struct SpmmTuneOptions {
-  /// Where measured choices are kept between runs; empty: nowhere. The file is made if there is
-  /// none; several processes may share it.
+  /// File that keeps measured choices between runs; empty: none. It is created where absent;
+  /// several processes may share it.
   std::string cache_file;
 };
 
@@ -99,7 +99,7 @@ struct SpmmTuneOptions {
 /// wins, and with it the bits of the products, may differ from run to run; plan.algorithm() says
 /// which.
 ///
-/// With a cache file, a choice that was measured before is taken from there, without measuring, and
+/// With a cache file, a choice that was measured before is read from it, without measuring, and
 /// explain() says so; what is measured is added. A choice holds for the device by its name (on
 /// hosts: the backend and its number of threads, so that different machines need files of their
 /// own), the scalar, the offset's size, the row statistics but the shortest row (not the pattern

@@ -45,15 +45,15 @@ enum class SpmmKernelId {
 /// What a plan lists for a kernel: its units of work.
 enum class SpmmUnits { rows, segments, tiles, groups, windows };
 
-/// A row of the menu: one kernel in words, what it wants of blocks and plans, when it is there and
-/// what it costs. It stands with its kernel. What is null of the functions has a rule for all: see
-/// each.
+/// A row of the menu: one kernel in words, its requirements on blocks and plans, when it is
+/// available and what it costs. It is defined beside its kernel. Functions that are null have the
+/// default stated with them.
 struct SpmmVariant {
   std::string_view id;  ///< what SpmmPlanOptions::algorithm asks for
   char const* label;    ///< what Kokkos Tools sees: "Blockspan::spmm::" and the id
   char const* parts;    ///< in words
   char const* source;   ///< author, year, venue
-  char const* needs;    ///< what an input must offer, in words; empty: nothing
+  char const* needs;    ///< requirements on the input, in words; empty: none
   char const* loses;    ///< why it is not chosen where it is not, in words
   SpmmKernelId kernel = SpmmKernelId::registered;
   SpmmUnits units = SpmmUnits::rows;
@@ -63,17 +63,17 @@ struct SpmmVariant {
   bool vectorized = false;   ///< a lane (on hosts a thread) owns neighbouring columns where it can
   bool strided_y = false;    ///< on devices: only X has to be whole vectors; Y has any strides
   bool sorted_rows = false;  ///< reads rows whose columns are sorted
-  bool by_rows = false;      ///< each entry by itself: 16-bit distances and panels of columns work
+  bool by_rows = false;      ///< independent entries: 16-bit distances and panels of columns work
   bool items = false;        ///< a work item has a row or an element of Y: there are no lanes
   bool team_of_one = false;  ///< a team is one thread
   bool clusters_rows = false;     ///< visits rows in an order in which neighbours share columns
   std::int64_t most_columns = 0;  ///< of a launch without vectors; 0: any
   bool as_it_is = false;          ///< all columns of any blocks in one launch
 
-  /// Whether the device has what the kernel needs; null: any has.
+  /// Whether the device supports the kernel; null: every device does.
   bool (*is_offered)(support::ScalarKind const&, products::DeviceFacts const&) = nullptr;
-  /// The expected time of a product; nothing where the kernel is no candidate. Null: a plan has it
-  /// only where it is asked for.
+  /// The expected time of a product; nothing where the kernel is no candidate. Null: used only on
+  /// request.
   std::optional<products::Cost> (*cost)(products::CostFacts const&) = nullptr;
   bool falls_back = false;  ///< where it does not support a block, groups or rows run
   /// Whether it runs these blocks where a plan has chosen it; null: yes.

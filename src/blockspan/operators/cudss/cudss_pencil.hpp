@@ -124,8 +124,8 @@ class CudssPencil final : public ScaledPencil {
     return count;
   }
 
-  /// The rows that dominate the vector of the least eigenvalue: that of a null pivot is close to a
-  /// unit vector.
+  /// The dominant rows of the eigenvector of least magnitude: that of a null pivot is nearly a unit
+  /// vector.
   std::vector<std::int64_t> null_rows() const override { return null_rows_; }
 
   void solve(double* B, std::int64_t columns) const override {

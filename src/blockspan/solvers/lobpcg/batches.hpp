@@ -147,9 +147,9 @@ SmallMatrix<Scalar> measure_locked(Subspace<Scalar, Exec>& space, int first,
   return products;
 }
 
-/// Rayleigh-Ritz on all deflated vectors from `first` on: what each batch left in the span of the
-/// others goes, and the values come in order. theta and norms are those of the resulting pairs.
-/// Overwrites the images in `basis`. A status if the arithmetic does not allow it.
+/// Rayleigh-Ritz on all deflated vectors from `first` on: components of each batch in the span of
+/// the others are removed, and the values are sorted. theta and norms are those of the resulting
+/// pairs. Overwrites the images in `basis`. A status if the arithmetic does not allow it.
 template <class Scalar, class Exec>
 std::optional<Status> settle(Subspace<Scalar, Exec>& space, int first,
                              std::vector<real_t<Scalar>>& theta, Residuals<real_t<Scalar>>& norms) {
@@ -163,8 +163,8 @@ std::optional<Status> settle(Subspace<Scalar, Exec>& space, int first,
   return trouble;
 }
 
-/// Takes the listed pairs (counted from `first`) out of the deflated vectors and makes them the
-/// leading columns of X.
+/// Moves the listed pairs (counted from `first`) from the deflated vectors to the leading columns
+/// of X.
 template <class Scalar, class Exec>
 void unlock_columns(Subspace<Scalar, Exec>& space, int first, std::vector<int> const& listed) {
   auto& problem = space.problem;
@@ -210,8 +210,8 @@ std::optional<Status> LobpcgSolver<Scalar, Exec>::next_batch(int pairs) {
   return space_.refresh(false);
 }
 
-/// Rayleigh-Ritz over all pairs. Where some are above the tolerance then (a cluster that a batch
-/// cut through, say), these go back into the block and are iterated further.
+/// Rayleigh-Ritz over all pairs. Pairs that are then above the tolerance (for instance of a cluster
+/// divided between batches) return to the block and are iterated further.
 template <class Scalar, class Exec>
 std::optional<Status> LobpcgSolver<Scalar, Exec>::settle_all() {
   if (auto const trouble = settle(space_, constraints_, locked_theta_, settled_)) return trouble;

@@ -26,7 +26,7 @@ std::size_t bytes_of(RowSpace const& rows, int rank, std::size_t row_bytes) {
   return static_cast<std::size_t>(last - first) * row_bytes;
 }
 
-/// Room that rank 0 needs for the rows of any other, taken while nobody waits for a message.
+/// Memory on rank 0 for the rows of any other rank, allocated before messages are sent.
 std::size_t most_bytes(RowSpace const& rows, std::size_t row_bytes) {
   std::size_t most = 0;
   auto const& ranks = rows.communicator();

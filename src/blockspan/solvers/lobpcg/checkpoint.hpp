@@ -32,9 +32,9 @@ auto contiguous(Exec const& exec, View const& X) {
   return allocate<Whole>(exec, "Blockspan::lobpcg::checkpoint", X.extent(0), X.extent(1));
 }
 
-/// Writes the state of a solve to a file that appears whole, with a checksum, or not at all. A
-/// class takes part by a member `visit(archive)` that calls the archive with its fields, in one
-/// order for writing and reading. Throws Error where the file cannot be written.
+/// Writes the state of a solve to a file atomically, with a checksum. A class takes part by a
+/// member `visit(archive)` that calls the archive with its fields, in one order for writing and
+/// reading. Throws Error where the file cannot be written.
 ///
 /// Where rows are spread over ranks all of them call the same functions: rank 0 writes, blocks in
 /// the order of all rows, so that a file does not show how many ranks there were. Memory on rank 0:
@@ -86,8 +86,8 @@ class CheckpointWriter {
   unsigned long checksum_;
 };
 
-/// Gives the state back, on any number of ranks. Throws Error, on all of them, if the file cannot
-/// be read, is no checkpoint, was cut off or damaged.
+/// Restores the state, on any number of ranks. Throws Error, on all of them, if the file cannot be
+/// read, is no checkpoint, was cut off or damaged.
 class CheckpointReader {
  public:
   static constexpr bool reads = true;
@@ -126,8 +126,8 @@ class CheckpointReader {
     exec.fence("Blockspan::lobpcg: checkpoint");
   }
 
-  /// Sizes and places from a file are checked before they are used, whoever made it. Throws
-  /// Error where `value` is not one of low to high.
+  /// Sizes and indices from a file are checked before they are used. Throws Error where `value` is
+  /// not one of low to high.
   template <class T>
   void require_between(char const* what, T low, T value, T high) const {
     require(low <= value && value <= high, path_, "the checkpoint is damaged: ", what, " is ",

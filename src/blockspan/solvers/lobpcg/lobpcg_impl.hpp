@@ -58,7 +58,7 @@ void check_arguments(LinearOperator<Scalar, Exec> const& A, LinearOperator<Scala
           "the rows of A and B are not spread over the ranks alike");
 }
 
-/// Why an iteration that ended so is followed by a dense solve; null: it is not.
+/// Why an iteration that ended with this status is followed by a dense solve; null: it is not.
 template <class Real>
 char const* reason_for_dense(LobpcgReport<Real> const& report, PathChoice const& choice,
                              bool wants_dense) {
@@ -69,7 +69,7 @@ char const* reason_for_dense(LobpcgReport<Real> const& report, PathChoice const&
       return "the mass matrix is singular";
     case Status::attainable_limit:
     case Status::stagnated:
-      // Rounding on the way, not in the answer, may be what keeps the iteration from its goal.
+      // Rounding errors of the iteration, not of the result, may limit the accuracy.
       return choice.dense_seconds < affordable_dense_seconds
                  ? "rounding kept the iteration from its goal"
                  : nullptr;

@@ -36,7 +36,7 @@ std::optional<Status> LobpcgSolver<Scalar, Exec>::record() {
   return std::nullopt;
 }
 
-/// What the ranks ask for together, in one gather: their clocks and monitors may differ.
+/// The request agreed by all ranks, in one gather: their clocks and monitors may differ.
 template <class Scalar, class Exec>
 auto LobpcgSolver<Scalar, Exec>::agree(bool go_on) const -> Request {
   Request mine = Request::none;
@@ -55,7 +55,7 @@ bool LobpcgSolver<Scalar, Exec>::may_continue(Status status) {
          status == Status::stopped_by_monitor;
 }
 
-/// Everything that the next iteration depends on, at the point where X has been measured.
+/// All state that the next iteration depends on, after X has been measured.
 template <class Scalar, class Exec>
 template <class Archive>
 void LobpcgSolver<Scalar, Exec>::visit(Archive& archive) {
@@ -79,7 +79,7 @@ void LobpcgSolver<Scalar, Exec>::visit(Archive& archive) {
   space_.basis.visit(archive, problem_.exec);
 }
 
-/// Sizes and places in the state.
+/// Sizes and indices in the state.
 template <class Scalar, class Exec>
 void LobpcgSolver<Scalar, Exec>::require_sound(CheckpointReader const& reader) const {
   int const m = space_.m(), locked = static_cast<int>(locked_theta_.size());
@@ -105,8 +105,8 @@ void LobpcgSolver<Scalar, Exec>::require_sound(CheckpointReader const& reader) c
   reader.require_between("settled (0 or 1)", 0, static_cast<int>(flow_.settled), 0);
 }
 
-/// A disk that is full, or memory that is short, costs the checkpoint, not the solve; on ranks
-/// where all of them know.
+/// A full disk or a lack of memory loses the checkpoint, not the solve; on ranks only where all of
+/// them learn of it.
 template <class Scalar, class Exec>
 void LobpcgSolver<Scalar, Exec>::write_checkpoint() {
   if (options_.checkpoint.empty()) return;
@@ -196,7 +196,7 @@ void LobpcgSolver<Scalar, Exec>::report_found(Found const& found, Report& report
     report.status = Status::attainable_limit;
 }
 
-/// X with exact images, as it is reported: Rayleigh quotients and what couples the vectors.
+/// X with exact images, as it is reported: Rayleigh quotients and the couplings of the vectors.
 template <class Scalar, class Exec>
 auto LobpcgSolver<Scalar, Exec>::measure_exact() -> Found {
   auto const& basis = space_.basis;

@@ -21,7 +21,7 @@ Real reported(Real error) {
   return std::isnan(error) ? std::numeric_limits<Real>::infinity() : error;
 }
 
-/// Fills up the lists with pairs of which nothing is known.
+/// Pads the lists with pairs of which nothing is known.
 template <class Real>
 void report_unknown(int wanted, LobpcgReport<Real>& report) {
   using Limits = std::numeric_limits<Real>;
@@ -47,7 +47,7 @@ std::string orthonormality_in_words(Real loss) {
   return words.str();
 }
 
-/// The state of one pair by the criterion asked for.
+/// The status of one pair by the requested criterion.
 template <class Scalar, class Exec>
 Status pair_status(LobpcgOptions<Scalar, Exec> const& options, real_t<Scalar> theta,
                    real_t<Scalar> backward, real_t<Scalar> relative,
@@ -130,7 +130,7 @@ void allow_for_missed(Problem<Scalar, Exec> const& problem,
   }
 }
 
-/// The same of the certificate, whose gaps ask for all pairs as well.
+/// The same for the certificate, whose gaps require all pairs as well.
 template <class Real>
 void allow_for_missed(LobpcgReport<Real>& report) {
   auto& gaps = report.certificate.gap_radius;

@@ -86,8 +86,8 @@ class LobpcgSolver {
     SmallMatrix<Scalar> products;  ///< X^H R
   };
 
-  /// What a rank may ask of all after an iteration. The last one asked for includes those before
-  /// it: a solve that is ended writes its checkpoint.
+  /// Requests that a rank may make after an iteration. A later one includes those before it: a
+  /// solve that is ended writes its checkpoint.
   enum class Request { none, checkpoint, end_by_time, stop };
 
   /// More have never helped, and each discards P.
@@ -137,7 +137,7 @@ class LobpcgSolver {
     space_.largest_x = norms_.largest_x();
     bool const digits = options_.criterion == Criterion::digits;
     sharp_ = false;
-    // Nobody asks for the digits of pairs whose residuals are large.
+    // The digits of pairs with large residuals are not needed.
     if (digits && any_residual_is_small()) measure_quality(false);
     judge_pairs();
     // The crude bounds are enough for most problems. Where they are not, or to find zeros, the

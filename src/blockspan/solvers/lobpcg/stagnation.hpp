@@ -29,7 +29,7 @@ class Stagnation {
     return iteration - since_ >= window_;
   }
 
-  /// Takes note of an idle window; `noise` is what rounding may do to a Ritz value.
+  /// Records an idle window; `noise` is what rounding may do to a Ritz value.
   void count(std::vector<Real> const& theta, Real noise) {
     if (lowest_ < Real(0.5) * milestone_) {
       milestone_ = lowest_;

@@ -39,7 +39,7 @@ struct LobpcgFlow {
   bool exact = false;        ///< the images are applications of the operators to this X
   bool settled = false;      ///< the locked pairs are all, in order and measured
 
-  /// A new batch: what was learnt about the last one does not hold.
+  /// A new batch: resets the state of the last one.
   void begin_batch(int pairs) {
     wanted = pairs;
     offered = dropped = 0;

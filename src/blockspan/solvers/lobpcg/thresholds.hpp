@@ -16,7 +16,7 @@ struct Thresholds {
 
   /// Unit roundoff.
   static constexpr Real u = std::numeric_limits<Real>::epsilon() / 2;
-  /// A backward error of this size is as good as the arithmetic gives (measured: 1 to 10 u).
+  /// A backward error of this size is at the limit of the arithmetic (measured: 1 to 10 u).
   static constexpr Real floor = 50 * u;
   /// ||V^H A V - (V^H A V)^H|| / ||A|| of an operator that counts as Hermitian (measured: 2e-16).
   static constexpr Real skew = pick(1e-12, 5e-5);

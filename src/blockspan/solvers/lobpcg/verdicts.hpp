@@ -6,8 +6,8 @@
 
 #include <blockspan/solvers/lobpcg/solver.hpp>
 
-// What follows when all wanted pairs seem to be done, when the iteration stagnates, and when
-// arithmetic fails: then the solver tries again from what is left, a few times in a row.
+// What follows when all wanted pairs seem to have converged, when the iteration stagnates, and when
+// arithmetic fails: the solver then restarts from what is usable, a few times in a row.
 namespace blockspan::eigen {
 
 /// X and its images from the operators themselves; then success, a probe, or on with care.
@@ -52,7 +52,7 @@ std::optional<Status> LobpcgSolver<Scalar, Exec>::claim() {
   return std::nullopt;
 }
 
-/// Whether pairs may have been missed and there are guards to look with, or a place for them.
+/// Whether pairs may have been missed and there are guards to search with, or room for them.
 template <class Scalar, class Exec>
 bool LobpcgSolver<Scalar, Exec>::may_probe() const {
   return options_.probe && probe_.wanted() &&
@@ -95,8 +95,8 @@ bool LobpcgSolver<Scalar, Exec>::began_random() const {
          (options_.guess_columns == 0 || options_.continued);
 }
 
-/// Begins to watch what guards that began random bring yet, where they are not apart from the
-/// wanted pairs.
+/// Starts to watch whether guards that began random still find pairs, where they are not separated
+/// from the wanted ones.
 template <class Scalar, class Exec>
 bool LobpcgSolver<Scalar, Exec>::watch_guards() {
   if (!began_random() || !may_probe() || flow_.iteration >= options_.max_iterations ||
@@ -107,7 +107,7 @@ bool LobpcgSolver<Scalar, Exec>::watch_guards() {
   return true;
 }
 
-/// Ends a search, and says so where it was too short for what the start may hide.
+/// Ends a search, and reports where it was too short for pairs that the start may hide.
 template <class Scalar, class Exec>
 void LobpcgSolver<Scalar, Exec>::end_probe() {
   probe_.end(space_.theta, norms_);
@@ -193,7 +193,7 @@ std::optional<Status> LobpcgSolver<Scalar, Exec>::handle(Extension outcome) {
   }
 }
 
-/// The basis lost rank or drifted: everything anew from X, three times in a row at most.
+/// The basis lost rank or drifted: rebuilds it from X, three times in a row at most.
 template <class Scalar, class Exec>
 std::optional<Status> LobpcgSolver<Scalar, Exec>::collapse() {
   space_.basis.w = 0;

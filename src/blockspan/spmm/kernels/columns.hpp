@@ -21,7 +21,7 @@
 
 namespace blockspan::products {
 
-/// The place of the i-th entry in scratch: lanes whose rows begin a power of two apart access
+/// Padded index of the i-th entry in scratch: lanes whose rows begin a power of two apart access
 /// different banks.
 KOKKOS_FORCEINLINE_FUNCTION std::uint32_t scratch_place(std::uint32_t i) { return i + (i >> 4); }
 
@@ -238,7 +238,7 @@ struct StagedColumns {
   }
 };
 
-/// Column-major X by way of scratch.
+/// Column-major X, with the entries staged in scratch.
 template <int Columns, class Call, class Entries>
 void launch_staged_columns(Call const& call, Entries const& entries) {
   constexpr int threads = tuning::staged_column_threads, rows = tuning::staged_column_rows;

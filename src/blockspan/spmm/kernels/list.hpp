@@ -25,7 +25,7 @@ using CoreKernels = KernelList<RowsChoice, SingleColumnsChoice, AdaptiveChoice, 
 
 }  // namespace blockspan::products
 
-// Those that the library compiles on their own.
+// Kernels that are translation units of their own.
 #ifdef BLOCKSPAN_SPMM_HEADER_ONLY
 #include <blockspan/spmm/kernels/adaptive/adaptive_block.hpp>
 #include <blockspan/spmm/kernels/groups/groups.hpp>

@@ -20,7 +20,7 @@
 #include <blockspan/support/backend.hpp>
 #include <blockspan/support/error.hpp>
 
-// What `run` hands to the kernels, and what their launch functions share.
+// The arguments of kernels, and helpers of their launch functions.
 
 namespace blockspan::products {
 
@@ -176,7 +176,7 @@ void launch_segments(Call const& call, Entries const& entries) {
   launch_segments_to<false, Inner>(call, entries);
 }
 
-/// The entries of a pattern whose values are looked up.
+/// The entries of a pattern whose values are read through a permutation.
 template <class Exec, class Scalar, class Ordinal, class Storage>
 PermutedEntries<Scalar, Ordinal, Storage> permuted_entries(
     SpmmCall<Exec, Scalar, Ordinal, Storage> const& call) {
@@ -185,8 +185,8 @@ PermutedEntries<Scalar, Ordinal, Storage> permuted_entries(
           static_cast<int>(pattern.entries - 1)};
 }
 
-/// run(entries) with the type of entries that was decided. Narrow, Permuted: whether the kernel has
-/// code for 16-bit columns, for values that are looked up.
+/// run(entries) with the type of entries that was decided. Narrow, Permuted: whether the kernel is
+/// compiled for 16-bit columns, for permuted values.
 template <bool Narrow, bool Permuted, class Call, class Run>
 void with_entries(Call const& call, Run const& run) {
   using Scalar = typename Call::Scalar;

@@ -12,8 +12,8 @@
 namespace blockspan::products {
 
 /// True if two blocks may share an element. Exact for two blocks with the same strides (as two
-/// ranges of columns, or of rows, of one block have); where the strides differ, two blocks whose
-/// ranges of addresses meet count as overlapping.
+/// ranges of columns, or of rows, of one block have); where the strides differ, blocks whose
+/// address ranges intersect count as overlapping.
 template <class Scalar>
 bool may_overlap(BlockRef<Scalar const> const& X, BlockRef<Scalar const> const& Y) {
   if (X.rows * X.columns == 0 || Y.rows * Y.columns == 0) return false;

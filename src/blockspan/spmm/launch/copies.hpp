@@ -55,9 +55,8 @@ BlockRef<Scalar const> row_major_copy(Exec const& exec, ScratchPool<Exec>& pool,
 }
 
 /// Devices: to = from + beta to for blocks of any strides, a tile at a time through team scratch,
-/// so that each of them is walked along its contiguous direction. Columns that `from` has not count
-/// as zero; those that `to` has not are left out. Traffic: both once, `to` twice where beta is not
-/// zero.
+/// so that each of them is walked along its contiguous direction. Columns missing in `from` are
+/// zero; those missing in `to` are skipped. Traffic: both once, `to` twice where beta is not zero.
 template <class Exec, class Scalar>
 struct RelayoutBlock {
   using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<tuning::device_threads>>;
@@ -87,7 +86,7 @@ struct RelayoutBlock {
     auto const left = Kokkos::min<std::int64_t>(to.rows - row, tile_rows());
     auto const wide = Kokkos::min<std::int64_t>(to.columns - column, tile_columns());
     auto const there = from.columns - column;  // of the columns of the tile
-    Scalar taken[each];                        // all loads of a thread are on their way together
+    Scalar taken[each];                        // all loads of a thread are in flight together
     BLOCKSPAN_UNROLL
     for (int k = 0; k < each; ++k) {
       auto const [i, j] = entry(team, k, from.column_stride == 1);
@@ -120,7 +119,7 @@ struct RelayoutBlock {
 
   void launch(Exec const& exec, std::string const& label) const {
     std::int64_t const teams = ceil_div(to.rows, std::int64_t{tile_rows()}) * tiles_of_row();
-    Policy policy(exec, static_cast<int>(teams), threads, 1);  // a block has bytes for an int's
+    Policy policy(exec, static_cast<int>(teams), threads, 1);  // an int: blocks fit in memory
     policy.set_scratch_size(
         0,
         Kokkos::PerTeam(scratch_for(static_cast<std::size_t>(scratch_entries()) * sizeof(Scalar))));

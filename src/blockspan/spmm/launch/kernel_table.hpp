@@ -11,9 +11,9 @@
 #include <blockspan/spmm/variants.hpp>
 #include <blockspan/support/error.hpp>
 
-// The seam to libraries with kernels of their own, as Blockspan::published: they enter the row of
-// the menu (register_spmm_variant) and for each set of types what runs it, before main begins. The
-// core calls them through these tables, and so is linked without them.
+// Registration of kernels from other libraries, such as Blockspan::published: before main begins
+// they register the row of the menu (register_spmm_variant) and, for each combination of types, the
+// function that launches it. The core calls them through these tables and does not link them.
 
 namespace blockspan::products {
 

@@ -18,11 +18,11 @@
 
 namespace blockspan::products {
 
-// Kernels of templates that several units compile are functors with names: nvcc makes of a lambda
-// for host and device one function pointer a unit, and linkers mix the units up.
+// Kernels of templates that several units compile are functors with names: nvcc gives a host and
+// device lambda one function pointer per translation unit, and linkers confuse them.
 
-/// What a row without entries becomes, as the others: y = alpha 0 + beta y, of which alpha 0 is NaN
-/// where alpha is not finite, without reading y where beta is zero.
+/// Rows without entries follow the same formula, y = alpha 0 + beta y: alpha 0 is NaN where alpha
+/// is not finite, and y is not read where beta is zero.
 template <class Scalar>
 struct EmptyRow {
   Scalar nothing;  ///< alpha 0
@@ -70,8 +70,8 @@ KOKKOS_FORCEINLINE_FUNCTION void scale_vector(BlockRef<Scalar> const& Y, std::in
 }
 
 /// The rows that have no entry in A.
-/// A team looks which of its rows are empty, then walks their vectors of `Width` columns one after
-/// the other, so that what it writes is contiguous wherever empty rows follow each other.
+/// A team finds its empty rows, then writes their vectors of `Width` columns in order, so that
+/// writes are contiguous wherever empty rows are neighbours.
 template <class Exec, class Scalar, int Width>
 struct ScaleEmptyRows {
   using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<tuning::device_threads>>;

@@ -10,7 +10,7 @@
 
 namespace blockspan::products {
 
-/// What is in scratch memory that was never used.
+/// Initial contents of scratch memory.
 enum class Fill { nothing, zero };
 
 struct ZeroBytes {

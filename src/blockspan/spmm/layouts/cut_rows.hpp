@@ -12,9 +12,9 @@
 
 namespace blockspan::products {
 
-/// Items of the scan that writes segments, about: more have several rows each. H200, microseconds
-/// with one row an item and with eight: email-Enron (36,692 rows) 26, 55; R-MAT 18 108, 131; R-MAT
-/// 20 314, 213.
+/// Approximate number of work items of the scan that writes segments; with more rows an item has
+/// several. H200, microseconds with one row an item and with eight: email-Enron (36,692 rows) 26,
+/// 55; R-MAT 18 108, 131; R-MAT 20 314, 213.
 inline constexpr std::int64_t segment_items = std::int64_t{1} << 18;
 
 /// How rows are cut, and the order of their segments.

@@ -138,7 +138,7 @@ std::int64_t group_on_host(Key const* keys, std::int64_t n, std::int64_t keys_en
   for (std::int64_t key = 0; key < keys_end; ++key) offsets[key + 1] += offsets[key];
   for (std::int64_t i = 0; i < n; ++i)
     if (keys[i] >= 0) put(offsets[keys[i]]++, static_cast<int>(i));
-  // each offset is now its group's end: the begin of the next
+  // each offset is now the end of its group, the begin of the next
   for (std::int64_t key = keys_end; key > 0; --key) offsets[key] = offsets[key - 1];
   offsets[0] = 0;
   return offsets[keys_end];

@@ -40,8 +40,8 @@ struct PatternSummary {
 template <class Exec, class Ordinal>
 PatternSummary summarize(Exec const& exec, PatternRef<int, Ordinal> const& A);
 
-/// Hands out the parts of one allocation, not initialized: several allocations take a device longer
-/// than what fills them.
+/// Divides one allocation, not initialized, into arrays: on a device several allocations take
+/// longer than the kernels that fill them.
 template <class Exec, class T>
 class PartedArray {
  public:

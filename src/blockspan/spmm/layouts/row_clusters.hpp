@@ -15,8 +15,8 @@
 
 namespace blockspan::products {
 
-/// Of a few rows here and there: their entries together with those of the rows behind them, and
-/// with those of the rows that their columns name; and how many different columns these are. A work
+/// For sampled rows: the entries of each together with those of the following rows, and with those
+/// of the rows that its columns refer to; and the number of distinct columns among them. A work
 /// item an entry of a row of such a set, which looks its column up in the rows before it.
 template <class Ordinal>
 struct SampleClusters {
@@ -61,8 +61,7 @@ struct SampleClusters {
       if (A.column_indices[k] == column) return true;
     return false;
   }
-  /// An entry of the i-th of the rows row_of(0), row_of(1), ..., of which negative ones are not
-  /// there.
+  /// An entry of the i-th of the rows row_of(0), row_of(1), ...; negative ones are absent.
   template <class RowOf>
   KOKKOS_FUNCTION void count(int i, int entry, SharedColumns& sum, RowOf const& row_of) const {
     std::int64_t const row = row_of(i);
@@ -93,8 +92,8 @@ ClusterSample sample_clusters(Exec const& exec, PatternRef<int, Ordinal> const& 
   return sample;
 }
 
-/// Rows join the cluster of a neighbour, all at the same time, until each has one. What is
-/// launched, by tag; labels are rows, the seeds of clusters, or -1.
+/// Rows join the cluster of a neighbour, all at once, until each has one. The kernels, by tag;
+/// labels are rows, the seeds of clusters, or -1.
 template <class Ordinal>
 struct GrowClusters {
   struct Begin {};
@@ -103,7 +102,7 @@ struct GrowClusters {
   std::uint64_t rows_of_seed;
   int *from, *to;
 
-  /// Seeds are chosen by a hash of their place, so that no order of the matrix avoids them.
+  /// Seeds are chosen by a hash of the row index, whatever the order of the matrix.
   KOKKOS_FUNCTION void operator()(Begin, std::int64_t row) const {
     from[row] = mix_bits(static_cast<std::uint64_t>(row) + 1) % rows_of_seed == 0
                     ? static_cast<int>(row)

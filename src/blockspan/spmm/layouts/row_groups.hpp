@@ -75,7 +75,7 @@ struct CountGroups {
   }
 };
 
-/// How many rows a group may have: where a kernel of that many loads the least.
+/// The largest size of a group, chosen to minimize the loads.
 inline int rows_of_group(GroupCounts const& counts) {
   int best = 2;
   auto const loads = [&](int most) {

@@ -123,7 +123,7 @@ TileList<Exec, Ordinal> make_tile_list(Exec const& exec, std::int64_t tiles) {
   return list;
 }
 
-/// Fills in what depends on where the tiles begin.
+/// Computes the arrays that follow from the begins of the tiles.
 template <class Exec, class Ordinal>
 void number_slots(Exec const& exec, PatternRef<int, Ordinal> const& A,
                   TileList<Exec, Ordinal>& list) {

@@ -92,7 +92,8 @@ struct WindowMerge {
   }
 };
 
-/// How many tiles each window has, behind its place; then a scan: the first tile of every window.
+/// The number of tiles of each window, stored one further; a scan makes them the first tile of
+/// every window.
 template <class Exec, class Ordinal>
 struct PlaceTiles {
   using value_type = std::int64_t;

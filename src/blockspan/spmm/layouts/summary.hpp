@@ -119,7 +119,7 @@ struct Summarize {
     a.hash += b.hash;
   }
 
-  /// Of a value at its place, in one of several arrays.
+  /// Hash of a value and its index, in one of several arrays.
   template <class Integer>
   static KOKKOS_FUNCTION std::uint64_t hash(std::int64_t place, std::uint64_t array,
                                             Integer value) {

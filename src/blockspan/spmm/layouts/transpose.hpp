@@ -11,7 +11,7 @@
 
 namespace blockspan::products {
 
-/// The row of each entry of A^T: that of A which its place is in.
+/// The column of each entry of A^T: the row of A that contains it.
 template <class Ordinal>
 struct FindRows {
   PatternRef<int, Ordinal> A;

@@ -26,8 +26,8 @@ struct Carry {
   Scalar* carry;            ///< slots x columns, row-major
   int* arrived;             ///< rows cut x columns: segments that have come; zero before and after
 
-  /// Takes the sum of a segment; the last one calls finish(i, row, column, sum) for the i-th cut
-  /// row.
+  /// Stores the sum of a segment; the last segment of the i-th cut row calls finish(i, row, column,
+  /// sum).
   template <class Segment, int Width, class Finish>
   KOKKOS_FORCEINLINE_FUNCTION void keep(Segment const& segment, std::int64_t column,
                                         Sum<Scalar, Width> const& sum, Finish const& finish) const {
@@ -37,9 +37,8 @@ struct Carry {
     auto const first = static_cast<std::int64_t>(cut_slot[i]);
     auto const last = static_cast<std::int64_t>(cut_slot[i + 1]);
     int* const counter = arrived + i * columns + column;
-    // Release: its sum is visible before this segment is counted. A fence would do that as well,
-    // but on CUDA it empties the first-level cache, and the rows of X there are not only this
-    // thread's.
+    // Release: its sum is visible before this segment is counted. A fence would do as well, but on
+    // CUDA it invalidates the first-level cache, whose rows of X other threads use too.
     int const others = desul::atomic_fetch_add(counter, 1, desul::MemoryOrderRelease(),
                                                desul::MemoryScopeDevice());
     if (others + 1 < static_cast<int>(last - first)) return;

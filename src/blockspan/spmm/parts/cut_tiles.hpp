@@ -10,10 +10,10 @@
 
 namespace blockspan::products {
 
-/// Tiles as a plan has cut them: consecutive entries of consecutive rows. A row that reaches beyond
-/// its tile leaves a part of its sum in each of them; a row that lies in one tile is written at
-/// once. As a schedule: a tile a team thread, which walks the parts of its rows. The arrays belong
-/// to the plan (TileList in layouts/pattern.hpp).
+/// Tiles of a plan: consecutive entries of consecutive rows. A row in several tiles leaves a
+/// partial sum in each of them; a row inside one tile is written at once. As a schedule: a tile a
+/// team thread, which walks the parts of its rows. The arrays belong to the plan (TileList in
+/// layouts/pattern.hpp).
 template <class Scalar, class Ordinal>
 struct CutTiles : Carry<Scalar, Ordinal> {
   static constexpr bool splits_rows = true;

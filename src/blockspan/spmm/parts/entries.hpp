@@ -14,7 +14,7 @@ namespace blockspan::products {
 // are stored `row_at` behind those of the segment's first row, which has the same columns. Here a
 // place is the index of an entry; entries of blocks overload these functions (groups.hpp).
 
-/// What the entries of a segment are read by.
+/// Traversal of the entries of a segment.
 template <class Entries, class Segment>
 KOKKOS_FORCEINLINE_FUNCTION Entries const& entries_of(Entries const& entries, Segment const&) {
   return entries;
@@ -41,7 +41,7 @@ struct PlainEntries {
   KOKKOS_FORCEINLINE_FUNCTION Scalar value(int k, int row_at = 0) const {
     return Scalar(load(address(k + row_at)));
   }
-  /// Nothing to do: the processor sees the entries coming.
+  /// Nothing to do: hardware prefetches contiguous entries.
   KOKKOS_FORCEINLINE_FUNCTION void prefetch(int, int = 0) const {}
 };
 

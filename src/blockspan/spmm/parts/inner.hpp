@@ -16,7 +16,7 @@ namespace blockspan::products {
 ///                                     of row i of a group (0), the lane's s-th vector (0)
 ///
 /// for launch_segments also of(call, entries), `width`, `contiguous` (rows of Y have to be), and
-/// may have what stands below; the comments say what holds where it has not.
+/// may have the members below; the comments give the default where it has not.
 template <class T>
 concept KernelInner = requires {
   { T::blocks } -> std::convertible_to<unsigned>;

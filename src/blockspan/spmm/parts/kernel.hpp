@@ -12,7 +12,7 @@
 
 namespace blockspan::products {
 
-/// A part of the team's scratch: `count` elements.
+/// `count` elements of the scratch of the team.
 template <class T, class Team>
 KOKKOS_FORCEINLINE_FUNCTION T* team_array(Team const& team, int count) {
   return static_cast<T*>(team.team_scratch(0).get_shmem_aligned(
@@ -37,7 +37,7 @@ KOKKOS_FORCEINLINE_FUNCTION auto stage_of(Inner const& inner, Team const& team) 
     return 0;
 }
 
-/// How teams hand out such segments.
+/// How the threads of a team share such segments.
 template <class Segment, class Inner>
 using SegmentShare = std::conditional_t<lane_code_v<Segment, Inner>.segment_a_thread,
                                         SegmentOfThread, SegmentsOfTeam>;

@@ -31,7 +31,7 @@ inline constexpr bool lanes_exchange_v = on_cuda_v<Exec>;
 
 inline constexpr int warp_lanes = 32;
 
-/// The place of a lane among all lanes of its team.
+/// The index of a lane among all lanes of its team.
 KOKKOS_FORCEINLINE_FUNCTION int place_in_team() {
 #if defined(__CUDA_ARCH__)
   return static_cast<int>(threadIdx.x + blockDim.x * threadIdx.y);

@@ -23,8 +23,8 @@ struct Sum {
   Scalar value[Width];
 };
 
-/// Reads what no thread writes during the kernel; on CUDA through the read-only cache path, which
-/// the compiler does not use by itself for pointers inside a functor.
+/// Loads data that no thread writes during the kernel; on CUDA through the read-only cache path,
+/// which the compiler does not use for pointers inside a functor.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION T load(T const* address) {
 #if defined(__CUDA_ARCH__)

@@ -38,7 +38,7 @@ inline void stream_store_on_host(void* to, T const& value) {
     _mm_stream_si128(static_cast<__m128i*>(to) + i, words[i]);
 }
 
-/// These stores are not in order with others: before another thread may look, this.
+/// These stores are weakly ordered: call this before another thread may read.
 inline void finish_stream_stores_on_host() { _mm_sfence(); }
 
 #else

@@ -17,8 +17,8 @@ namespace blockspan::products {
 
 /// Adds `Count` values (a power of two) over the threads of a warp whose places differ in the bits
 /// mask, 2 mask, ..., neighbours first, and calls keep(q, sum) once for the q-th. In each step a
-/// thread gives away half of what it has, so that few values are exchanged. `first`: the first of
-/// the values it has; `own`: no other thread has the same.
+/// thread sends half of its values, which keeps the exchanges few. `first`: the first of the values
+/// it has; `own`: no other thread has the same.
 template <int Count, class Real, class Keep>
 KOKKOS_FORCEINLINE_FUNCTION void add_over_warp(Real* values, int mask, int place, int first,
                                                bool own, Keep const& keep) {

@@ -16,7 +16,7 @@ namespace {
 /// Whole rows, the first entry of the menu, win a tie: they need no list.
 constexpr double whole_rows_margin = 0.99;
 
-/// What the rows look like, as far as the choice depends on it, in words.
+/// The properties of the rows that the choice depends on, in words.
 std::string rows_in_words(RowStatistics const& rows, bool on_host) {
   std::ostringstream words;
   words << "the longest row has " << rows.longest << " nonzeros, the mean row " << rows.mean();
@@ -40,7 +40,7 @@ std::int64_t segment_of(SpmmVariant const& variant, std::int64_t asked,
   return SegmentsChoice::host_segment;
 }
 
-/// What speaks against the other entries of the menu.
+/// Why the other entries of the menu were not chosen.
 std::string rejections(SpmmVariant const& chosen, SpmmVariant const& by_model) {
   std::string text;
   for (auto const* const variant : spmm_variants()) {

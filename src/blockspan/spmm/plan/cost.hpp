@@ -4,7 +4,7 @@
 
 #include <blockspan/spmm/plan/facts.hpp>
 
-// What the menu asks a kernel before a plan chooses: SpmmVariant::cost.
+// Arguments and result of SpmmVariant::cost, by which a plan chooses a kernel.
 
 namespace blockspan::products {
 

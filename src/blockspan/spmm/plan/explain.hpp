@@ -8,7 +8,7 @@
 #include <blockspan/spmm/plan/facts.hpp>
 #include <blockspan/spmm/plan/launch.hpp>
 
-// What a plan says of itself, from the facts and decisions that its products run by.
+// The text of `explain`, from the facts and decisions that products use.
 
 namespace blockspan::products {
 
@@ -18,7 +18,7 @@ struct CutRowCount {
   std::int64_t segments = 0;
 };
 
-/// A pattern as a plan has prepared it. Of counts those of the variant chosen are said.
+/// A pattern as a plan has prepared it. Counts are reported for the variant chosen.
 struct ExplainedPattern {
   PatternFacts facts;
   SpmmChoice const& choice;
@@ -45,7 +45,7 @@ std::string explain_bytes(PatternFacts const& A, Launch const& launch, int colum
 /// Whether X is so large that an order with columns near their rows might use the caches better.
 bool order_may_matter(RowStatistics const& rows, int columns, std::size_t scalar_bytes);
 
-/// What it might bring; `far`: the share of the entries whose column lies far from their row.
+/// The possible gain; `far`: the share of the entries whose column is far from their row.
 std::string explain_order(RowStatistics const& rows, double far, int columns,
                           std::size_t scalar_bytes, DeviceFacts const& device);
 

@@ -11,7 +11,7 @@ namespace {
 
 using namespace tuning;
 
-/// Of even rows that are short, wide blocks keep all lanes busy too.
+/// With short rows of equal length, wide blocks keep all lanes busy too.
 bool has_many_even(SegmentStatistics const& of, std::int64_t vectors, DeviceFacts const& device) {
   bool const is_short = of.mean < tuning::device_short_row;
   return of.unevenness <= uneven &&
@@ -25,10 +25,10 @@ bool has_many(SegmentStatistics const& of, std::int64_t vectors, DeviceFacts con
           of.segments * vectors >= many_vectors * device.multiprocessors);
 }
 
-/// Neighbouring threads read rows of X that have nothing to do with each other, where they are.
+/// Whether neighbouring threads read unrelated rows of X.
 bool is_scattered(SegmentStatistics const& of) { return !of.near && !of.sorted; }
 
-/// Lanes over the nonzeros that all have enough to do, as bits.
+/// log2 of the lanes over the nonzeros that all have enough work.
 int entry_lane_bits(std::int64_t vectors, bool single, int column_bits,
                     SegmentStatistics const& of) {
   auto const kind = vectors > 1 ? std::min<std::int64_t>(vectors, 3) : single ? 0 : 1;
@@ -40,7 +40,7 @@ int entry_lane_bits(std::int64_t vectors, bool single, int column_bits,
 }
 
 /// Lanes over columns, `of_lane` vectors each: just enough for a row of X, fewer for short rows,
-/// which then take passes.
+/// which then need several passes.
 int column_lane_bits(std::int64_t vectors, int of_lane, bool is_short, bool sorted = false) {
   std::int64_t wanted = ceil_div(vectors, std::int64_t{of_lane});
   std::int64_t const fewest = of_lane == 1 ? 2 : sorted ? 4 : short_row_lanes;
@@ -83,7 +83,7 @@ Lanes busy_lanes(DeviceFacts const& device, std::int64_t vectors, SegmentStatist
   return lanes;
 }
 
-/// The fastest lanes that the model knows of with passes side by side, if faster than `best`.
+/// The lanes with concurrent passes that the model predicts to be fastest, if faster than `best`.
 Lanes spread_lanes(Lanes best, std::int64_t vectors, SegmentStatistics const& of,
                    DeviceFacts const& device) {
   double least = spread_gain * time_of_lanes(best, of, vectors, device);

@@ -24,8 +24,8 @@ class DeviceModel {
   explicit DeviceModel(CostFacts const& facts)
       : DeviceModel(facts.rows, facts.columns, facts.scalar, facts.device) {}
 
-  // What the costs of kernels are made of, in microseconds where nothing else is said. Kernels have
-  // theirs beside them (kernels/*_choice.hpp).
+  // Terms of the costs of kernels, in microseconds unless stated otherwise. The costs themselves
+  // are in kernels/*_choice.hpp.
 
   RowStatistics const& rows() const { return rows_; }
   ScalarKind const& scalar() const { return scalar_; }

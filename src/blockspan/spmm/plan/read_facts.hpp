@@ -52,7 +52,7 @@ inline DeviceFacts with_values_of(hipDeviceProp_t const& device, DeviceFacts fac
 }
 #endif
 
-/// What decisions have to know of the device of an instance; devices are asked once each.
+/// The facts of the device of an instance; each device is queried once.
 template <class Exec>
 DeviceFacts const& device_facts([[maybe_unused]] Exec const& exec) {
   [[maybe_unused]] auto const kept = [](int device, auto const& asked) -> DeviceFacts const& {

@@ -18,7 +18,7 @@
 #include <blockspan/support/backend.hpp>
 #include <blockspan/support/scalar.hpp>
 
-// What decisions have to know of backends, scalars and blocks.
+// The facts of backends, scalars and blocks for decisions.
 
 namespace blockspan::products {
 

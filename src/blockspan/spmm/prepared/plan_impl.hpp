@@ -34,8 +34,8 @@
 
 namespace blockspan::products {
 
-/// The groups of rows, where they are asked for; else their counts, where they are candidates, and
-/// the list only where a plan may use it.
+/// The groups of rows, where requested; else their counts, where they are candidates, and the list
+/// only where a plan may use it.
 template <class Exec, class Ordinal>
 RowGroupList<Exec, Ordinal> groups_for(Exec const& exec, PatternRef<int, Ordinal> const& A,
                                        PatternSummary const& summary,

@@ -22,7 +22,7 @@ namespace blockspan::products {
 /// A^T = A, A^H = A, or neither.
 enum class Symmetry { none, symmetric, hermitian };
 
-/// The op that does not transpose and gives the same, for a matrix with a symmetry.
+/// The equivalent op without a transpose, for a symmetric or Hermitian matrix.
 constexpr Op without_transposing(Op op, Symmetry symmetry) {
   Op const same = symmetry == Symmetry::symmetric ? Op::transpose : Op::adjoint;
   return op == same ? Op::none : Op::conjugate;
@@ -53,7 +53,7 @@ class CachedArray {
   Memory memory_;
 };
 
-/// What a plan keeps of the values of one matrix: see SpmmPlan::hold_transpose, hold_slices.
+/// Cached values of one matrix: see SpmmPlan::hold_transpose, hold_slices.
 template <class Exec, class Ordinal>
 struct CachedValues {
   void const* source = nullptr;  ///< the matrix's array; null: nothing is cached
@@ -72,7 +72,7 @@ struct CachedValues {
     return source != nullptr && source == values && scalar == typeid(Scalar);
   }
 
-  /// What is cached from now on is of this array.
+  /// Binds the cache to this array.
   template <class Scalar>
   void belong_to(Scalar const* values) {
     if (are_of(values)) return;
@@ -95,8 +95,8 @@ struct CarryPools {
   ScratchPool<Exec> arrived{Fill::zero};
 };
 
-/// What a plan knows. Products change nothing but the parts marked below, each behind its own lock,
-/// so several instances may use one plan at once.
+/// The state of a plan. Products modify only the members marked below, each under its own lock, so
+/// several instances may use one plan at once.
 template <class Exec, class Ordinal>
 struct PlanState {
   SpmmPlanOptions options;

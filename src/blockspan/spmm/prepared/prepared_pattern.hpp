@@ -75,7 +75,7 @@ struct PreparedPattern {
     return variant.lists_segments() ? list.segments : pattern.rows;
   }
 
-  /// What decisions about its products are made from.
+  /// The inputs of decisions about its products.
   PatternFacts facts() const {
     return {statistics,
             half_bandwidth,
@@ -100,7 +100,7 @@ struct PreparedPattern {
 };
 
 /// How a product with blocks of `columns` columns runs whose rows are as wide as that, and aligned;
-/// or with blocks of another layout. Scalars of at least 8 bytes are taken for double precision.
+/// or with blocks of another layout. Scalars of at least 8 bytes count as double precision.
 /// `layout` comes by value: g++ 13 warns that the reference returned is to a temporary argument.
 template <class Exec, class Ordinal>
 Decision const& decision_at(PreparedPattern<Exec, Ordinal> const& prepared, std::int64_t columns,

@@ -48,9 +48,8 @@ SpmmVariant const* find_tuned(std::string const& file, TuneKey const& key);
 /// Fails now if add_tuned would fail later.
 void check_tuned_writable(std::string const& file);
 
-/// Adds or replaces an entry in what the file holds by now. Readers see the old file or the new
-/// one. Of two processes that add at the same moment one may lose its entry, which it measures
-/// anew.
+/// Adds or replaces an entry of the current file. Readers see the old file or the new one. If two
+/// processes add at the same time, one may lose its entry and measures again.
 void add_tuned(std::string const& file, TuneKey const& key, SpmmVariant const& variant);
 
 }  // namespace blockspan::products

@@ -24,7 +24,7 @@
 
 namespace blockspan::products {
 
-/// Teams of a fused product, at most: narrower blocks shall not need more scratch than wider ones.
+/// Most teams of a fused product: narrower blocks must not need more scratch than wider ones.
 inline std::int64_t most_teams(std::int64_t segments, std::int64_t columns) {
   std::int64_t const lanes = std::int64_t{1} << bits_to_hold(columns, tuning::device_lane_bits);
   return ceil_div(segments * lanes, std::int64_t{tuning::device_threads});
@@ -84,7 +84,7 @@ void multiply_then_dot(Exec const& exec, PlanPanels<Exec, Ordinal>& plan,
   auto const& Y = product.Y;
   auto* const memory =
       reserve_nodes(exec, plan.first().dots, most_nodes<Exec, real_t<Scalar>>(Y.rows), dots);
-  multiply(exec, plan, A, product);  // after that: Y does not change where memory is short
+  multiply(exec, plan, A, product);  // last: Y stays as it is where memory is short
   dot_columns<Exec, Scalar>(
       exec, product.X, Y, weights, row_chunks<Exec>(Y.rows), dots, [&](auto) { return memory; },
       [](auto const& nodes) { return nodes; });

@@ -26,7 +26,7 @@ namespace blockspan::products {
 template <class Call>
 void launch_sixteen_bit(Call const& call);
 
-/// Does without A what needs no A; true if that was all.
+/// Handles products that do not need A; true if nothing is left to do.
 template <class Exec, class Scalar, class Storage>
 bool finished_without_matrix(Exec const& exec, Product<Scalar, Storage> const& product) {
   if (product.Y.rows == 0 || product.Y.columns == 0) return true;

@@ -29,7 +29,7 @@ void const* slices_of(PlanState<Exec, Ordinal> const& plan, Scalar const* values
   return plan.cached.are_of(values) ? plan.cached.slices.get() : nullptr;
 }
 
-/// The same product of some columns; the last of them with all that X has beyond Y.
+/// The same product for a range of columns; the last range includes the padding of X.
 template <class Scalar, class Storage>
 Product<Scalar, Storage> columns_of(Product<Scalar, Storage> product, std::int64_t first,
                                     std::int64_t columns) {
@@ -47,8 +47,7 @@ template <class Exec, class Scalar, class Storage, class Ordinal, class Function
 void for_each_launch(Exec const& exec, PlanState<Exec, Ordinal>* plan, Decision const& decision,
                      Factor<Exec, Storage, Ordinal> const& A,
                      Product<Scalar, Storage> const& product, Function const& launch) {
-  // for all launches, since the first is the widest; and before Y changes, since memory may be
-  // short
+  // for all launches, since the first is the widest; before Y changes, since memory may be short
   CarrySpace<Scalar> carry;
   if (plan)
     carry = reserve_carry<Scalar>(exec, plan->carry, A.prepared.cuts(*decision.first().variant),

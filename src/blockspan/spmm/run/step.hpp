@@ -50,14 +50,14 @@ KOKKOS_FORCEINLINE_FUNCTION void step_row(bool add_z, bool add_y, Real momentum,
 /// The step in the kernel of the product with A, which then reads X, R and Y and writes Y: four
 /// passes over a block where a product and a pass of its own make seven. False, and nothing is
 /// done, where there is no such kernel: blocks whose rows are not contiguous, matrices of blocks or
-/// in several panels, staged tiles, kernels that pass empty rows by or are not the library's; on
+/// in several panels, staged tiles, kernels that skip empty rows or belong to another library; on
 /// hosts also groups of rows and rows that are cut. Y overlaps neither X, Z nor R. Defined in
 /// step_impl.hpp, compiled once per backend and scalar.
 template <class Exec, class Scalar, class Ordinal>
 bool multiply_with_step(Exec const& exec, PlanPanels<Exec, Ordinal>& plan,
                         MatrixRef<Scalar, void, Ordinal> const& A, BlockRef<Scalar const> const& X,
                         ProductStep<Scalar> const& step, BlockRef<Scalar> const& Y);
-/// Whether it would.
+/// Whether there is such a kernel.
 template <class Exec, class Scalar, class Ordinal>
 bool fuses_step(PlanPanels<Exec, Ordinal> const& plan, BlockRef<Scalar const> const& X,
                 ProductStep<Scalar> const& step, BlockRef<Scalar> const& Y);

@@ -11,7 +11,8 @@
 namespace blockspan::products {
 
 /// The launches of products fused with a step: the schedules and inners of the plain ones,
-/// as few of them as do (plain entries; at most two vectors a lane, one of complex scalars).
+/// in the smallest sufficient set (plain entries; at most two vectors per lane, one of complex
+/// scalars).
 template <class Call>
 class StepLaunch {
  public:

@@ -118,7 +118,7 @@ std::optional<Status> measure_mass(Problem<Scalar, Exec>& problem,
   if (Real const lift = problem.knows_mass_diagonal() ? problem.possible_lift() : Real(0);
       lift > 0) {
     problem.take_lifted_diagonal(lift);
-    auto const mark = problem.random_mark();  // the start of the iteration stays the same
+    auto const mark = problem.random_mark();  // keeps the random start of the iteration
     auto const of_lifted = lower_end_of_mass(problem, basis, *problem.lifted);
     problem.rewind_random(mark);
     if (of_lifted && least_eigenvalue(*of_lifted) > 0)
@@ -129,9 +129,9 @@ std::optional<Status> measure_mass(Problem<Scalar, Exec>& problem,
   return std::nullopt;
 }
 
-/// The angle by which rounding may turn the span of `rank` vectors with these products when they
-/// are made orthonormal: that of one vector, and over the least singular value of several of length
-/// one (to what their products show).
+/// Bound of the angle by which rounding may rotate the span of `rank` vectors with these products
+/// during orthonormalization: that of one vector, divided by the least singular value of the
+/// normalized vectors, as far as the products show.
 template <class Scalar>
 real_t<Scalar> angle_of_span(SmallMatrix<Scalar> const& products, int rank) {
   using Real = real_t<Scalar>;
@@ -243,7 +243,7 @@ std::optional<Status> check_operators(Problem<Scalar, Exec>& problem,
   auto const V = column_range(basis.s, 0, probes);
   problem.randomize(V);
   blockspan::orthonormalize(problem.exec, V, problem.workspace);
-  // Known norms give the scales at once; else the two images use the operators as they came.
+  // Known norms give the scales directly; else the two images use the operators as given.
   auto const [bound_a, bound_b] = problem.norm_bounds();
   bool const known = problem.take_known_norms();
   auto const sample = [&](bool mass) {
@@ -297,7 +297,7 @@ std::vector<real_t<Scalar>> descent(Problem<Scalar, Exec>& problem,
 
 /// Whether the residuals themselves would take most of the leading `wanted` Ritz values further
 /// down than T R does, by a factor of four: T then favours another part of the spectrum. Overwrites
-/// the places of P and W. Two products with a block.
+/// P and W. Two products with a block.
 template <class Scalar, class Exec>
 bool preconditioner_harms(Subspace<Scalar, Exec>& space, int wanted) {
   auto& problem = space.problem;

@@ -13,8 +13,8 @@ namespace blockspan::eigen {
 
 /// A norm of B^-1 that bounds eigenvalues: ||r||_(B^-1) <= factor ||r||_D^-1, D the diagonal of B
 /// where that is known, else the identity. With a lift all this is of B + lift A: where some rows
-/// have next to no mass for their stiffness the norm of B^-1 says nothing of small eigenvalues, and
-/// that of (B + A / tau)^-1 does, tau above them.
+/// have almost no mass relative to their stiffness, the norm of B^-1 gives no useful bound of small
+/// eigenvalues, but that of (B + A / tau)^-1 does, tau above them.
 template <class Real, class RowValues>
 struct MassNorm {
   Real factor = 1, lift = 0;

@@ -11,7 +11,7 @@
 
 namespace blockspan::eigen {
 
-/// What is known of the error of a Ritz value, in the solver's scale.
+/// Error bounds of a Ritz value, in the scale of the solver.
 template <class Real>
 struct PairQuality {
   Real bound = std::numeric_limits<Real>::infinity();  ///< |lambda - theta|, rounding included
@@ -168,8 +168,7 @@ std::vector<Real> lifted_gap_radii(Real lift, std::vector<Real> theta, std::vect
 /// Bounds from the residuals of all Ritz pairs at hand (theta ascending, x^H B x = 1, measured by
 /// residuals()): Weinstein in the norm of B^-1, Kato-Temple where there is a gap. Rayleigh
 /// quotients bound eigenvalues from above: where A is known to be positive semidefinite, small ones
-/// are certain to be no larger than they look. The first `wanted` pairs are those that the
-/// iteration works for.
+/// are certain to be no larger than they look. The first `wanted` pairs are the requested ones.
 template <class Scalar, class Exec, class Coupling = NoCoupling>
 std::vector<PairQuality<real_t<Scalar>>> pair_qualities(Problem<Scalar, Exec> const& problem,
                                                         std::vector<real_t<Scalar>> const& theta,
@@ -195,8 +194,8 @@ std::vector<PairQuality<real_t<Scalar>>> pair_qualities(Problem<Scalar, Exec> co
   auto widened = slack;
   widen_by_order(theta, widened);
   bool const semidefinite = problem.semidefinite();
-  // What couples the members of a cluster of zeros is rounding too, and adds up: as measured, and
-  // what is left open of it.
+  // The coupling within a cluster of zeros is rounding too, and adds up: as measured, plus its
+  // uncertainty.
   Real zeros = 0;
   for (std::size_t j = 0; j < theta.size(); ++j)
     if (std::abs(theta[j]) <= noise * sizes.energy[j]) zeros += 1;
@@ -237,7 +236,7 @@ bool has_digits(Real theta, PairQuality<Real> const& quality, Real accuracy, boo
   return quality.bound <= accuracy * std::abs(theta) || (sharp && is_zero(theta, quality));
 }
 
-/// Whether iterating on can bring the digits no more: rounding alone costs them.
+/// Whether further iterations cannot gain the digits: rounding alone limits them.
 template <class Real>
 bool is_limited_by_rounding(Real theta, PairQuality<Real> const& quality, Real accuracy) {
   return quality.rounding > accuracy * std::abs(theta) && quality.bound <= 2 * quality.rounding &&

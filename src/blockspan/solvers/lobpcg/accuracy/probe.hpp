@@ -41,7 +41,7 @@ class Probe {
   bool keeps_guards() const { return running_ && !replaced_; }
   bool replaced_guards() const { return replaced_; }
   bool wanted() const { return !passed_ && count_ < most; }
-  /// Whether more of the search would be in vain.
+  /// Whether continuing the search cannot find anything.
   bool over(int iteration, std::vector<Real> const& theta, Residuals<Real> const& norms) const {
     return running_ && (iteration >= end_ || fallen(theta) || (!replaced_ && apart(theta, norms)) ||
                         (iteration >= begun_ + soonest && settled(theta, norms)));
@@ -88,7 +88,7 @@ class Probe {
     passed_ = !fallen(theta);
     settled_ = settled(theta, norms);
   }
-  /// Whether the last one that found nothing was long enough to.
+  /// Whether the last search without a finding was long enough.
   bool conclusive() const { return settled_; }
 
   template <class Archive>

@@ -8,9 +8,9 @@
 
 namespace blockspan::eigen {
 
-/// The B-orthonormal vectors Y that a solve keeps away from, with B Y: the caller's constraints
-/// first, then the pairs that are locked. The iteration sees the problem projected by
-/// P = I - Y (B Y)^H: vectors become P v, residuals P^H r.
+/// The B-orthonormal vectors Y that are deflated, with B Y: the caller's constraints first, then
+/// the pairs that are locked. The iteration sees the problem projected by P = I - Y (B Y)^H:
+/// vectors become P v, residuals P^H r.
 template <class Scalar, class Exec>
 class Deflation {
  public:

@@ -226,8 +226,9 @@ class Problem : public SolverProblem<Scalar, Exec> {
     deflation.visit(archive, exec);
   }
 
-  /// Fills V with random columns that this solve has not used yet. Vectors of the largest values
-  /// live on the smallest masses, which random columns of length one in a graded B hardly see.
+  /// Fills V with random columns that this solve has not used yet. Eigenvectors of the largest
+  /// values have their weight where masses are smallest, in which random unit columns have almost
+  /// no component if B is graded.
   void randomize(View const& V) {
     blockspan::fill_random(exec, V, seed_, next_random_, workspace.rows().first_row());
     next_random_ += static_cast<std::int64_t>(V.extent(1));

@@ -19,10 +19,10 @@
 
 namespace blockspan::products {
 
-/// One column of X, for devices: a team owns a tile of the plan (cut_row_classes). Of short rows
-/// the products go to scratch, one entry a thread, and one or several lanes sum a row from there;
-/// of one row, or a part of one, all threads add up their entries. Loads that need no others are
-/// issued before the first that do: a team has one tile, and waits for memory three times.
+/// One column of X, for devices: a team owns a tile of the plan (cut_row_classes). For a tile of
+/// short rows the products go to scratch, one entry per thread, and one or several lanes then sum
+/// each row; for a single long row, or a part of one, all threads reduce their entries. Independent
+/// loads are issued first: a team has one tile and waits for memory three times.
 ///
 /// Traffic: A once, an element of X for each entry, Y once, three words a tile. The order of a
 /// row's sum depends on the tiles alone.
@@ -64,7 +64,7 @@ struct AdaptiveKernel {
  private:
   using Tile = typename CutTiles<Scalar, Ordinal>::Tile;
 
-  /// A row, or a part of one: at most one of its ends is in another tile.
+  /// A row, or a part of one that continues in at most one neighbouring tile.
   KOKKOS_FORCEINLINE_FUNCTION void multiply_row(Team const& team, Scalar* partial,
                                                 Tile const& tile) const {
     int const rank = team.team_rank();
@@ -127,8 +127,8 @@ struct AdaptiveKernel {
   }
 
   /// use(k, value, element of X) for the entries k = first, first + threads, ... < end: the loads
-  /// of several are in flight together; past the end one is loaded again, without a branch. Places
-  /// are compared unsigned: one and some threads may be more than an int holds.
+  /// of several are in flight together; past the end one is loaded again, without a branch. Indices
+  /// are compared as unsigned: index plus stride may overflow an int.
   template <class Use>
   KOKKOS_FORCEINLINE_FUNCTION void for_each_product(int first, int end, Use const& use) const {
     auto const last = static_cast<unsigned>(end);

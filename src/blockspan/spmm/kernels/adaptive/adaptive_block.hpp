@@ -20,10 +20,10 @@
 namespace blockspan::products {
 
 /// Several columns of X, for devices: a team owns a tile of the plan (cut_row_classes), whose
-/// entries it loads to scratch, one a lane, so that a thread waits for X alone. A thread takes a
-/// row at a time, its lanes a vector of columns each; the threads of a warp share a row of more
-/// than adaptive_by_warp entries, those of the team a row that has the tile to itself, or a part of
-/// one.
+/// entries it loads to scratch, one a lane, so that a thread only waits for X. A thread computes
+/// one row at a time, one vector of columns per lane; rows of more than adaptive_by_warp entries
+/// are shared by the threads of a warp, and a row that fills a tile, or a part of one, by the whole
+/// team.
 ///
 /// The passes over the columns are around the rows: what neighbouring rows share of X stays in the
 /// first-level cache. Rows of X and Y are whole 16-byte vectors.
@@ -141,7 +141,7 @@ struct AdaptiveBlockKernel {
     return staged;
   }
 
-  /// Whole rows. Those for warps first: they take longest.
+  /// Whole rows. Those of warps first: they are the longest.
   KOKKOS_FORCEINLINE_FUNCTION void multiply_rows(Team const& team, Stage const& staged,
                                                  Tile const& tile) const {
     for (int first = 0; first < vectors(); first += grid.columns()) {
@@ -157,7 +157,7 @@ struct AdaptiveBlockKernel {
     }
   }
 
-  /// The warps take turns; the threads of one are added up by a butterfly.
+  /// Rows go round-robin to the warps; the threads of a warp reduce by a butterfly.
   KOKKOS_FORCEINLINE_FUNCTION void multiply_rows_by_warps(Team const& team, Stage const& staged,
                                                           Tile const& tile, int first) const {
     int const place = place_in_team(), of_warp = place % warp_lanes;
@@ -186,7 +186,7 @@ struct AdaptiveBlockKernel {
     epilogue(tile.first_row + row, std::int64_t{vector} * width, sum);
   }
 
-  /// A row, or a part of one: at most one of its ends is in another tile.
+  /// A row, or a part of one that continues in at most one neighbouring tile.
   KOKKOS_FORCEINLINE_FUNCTION void multiply_row(Team const& team, VectorSum* partial,
                                                 Tile const& tile) const {
     VectorSum* const own = partial + place_in_team();
@@ -213,8 +213,7 @@ struct AdaptiveBlockKernel {
 
   /// The products of the entries k = begin, begin + stride, ... < end of `own` with a vector of X,
   /// added up; `depth` entries have their loads in flight. Past the end, and past the last vector,
-  /// one is loaded again. Places are compared unsigned: one and some strides may be more than an
-  /// int holds.
+  /// one is loaded again. Indices are compared as unsigned: index plus stride may overflow an int.
   template <class Own>
   KOKKOS_FORCEINLINE_FUNCTION VectorSum multiply(Own const& own, int begin, int end, int stride,
                                                  int vector) const {

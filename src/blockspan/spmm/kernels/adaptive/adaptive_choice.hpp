@@ -11,8 +11,8 @@
 #include <blockspan/support/arithmetic.hpp>
 #include <blockspan/support/scalar.hpp>
 
-// Tiles of many short rows, or of a part of a long one: their entry of the menu, and when they take
-// the place of other kernels. Kernels: adaptive.hpp (one column), adaptive_block.hpp.
+// Tiles of many short rows, or of a part of a long one: their entry of the menu, and when they
+// replace other kernels. Kernels: adaptive.hpp (one column), adaptive_block.hpp.
 
 namespace blockspan::products {
 
@@ -61,9 +61,9 @@ struct AdaptiveChoice : tuning::AdaptiveLimits {
            (A.rows.mean() <= most_short && A.neighbours.share() >= tuning::least_scattered);
   }
 
-  /// Lists of short segments cost more than they balance; where rows are longer but most of them
-  /// even, they do while rows of X are short. Whole rows: where a row of X is four vectors. Few
-  /// tiles leave multiprocessors idle.
+  /// Lists of short segments cost more than balancing gains; where rows are longer but mostly of
+  /// equal length, that holds while rows of X are short. Whole rows: where a row of X is four
+  /// vectors. Few tiles leave multiprocessors idle.
   static bool pays_for_columns(SpmmVariant const& chosen, RowStatistics const& rows,
                                BlockFacts const& blocks, DeviceFacts const& device) {
     if (!blocks.x.vectors || !blocks.y.vectors || rows.rows < few_segments(device)) return false;
@@ -82,14 +82,14 @@ struct AdaptiveChoice : tuning::AdaptiveLimits {
            chosen.kernel == SpmmKernelId::segments_sorted;
   }
 
-  /// A vector each, enough for a row of X; more columns take passes.
+  /// One vector per lane, enough for a row of X; wider blocks need several passes.
   static Lanes lanes(SegmentStatistics const&, std::int64_t vectors) {
     return {{bits_to_hold(vectors, tuning::adaptive_lane_bits), 0}, 1};
   }
 
-  /// Of a tile (RowClasses). Where rows of about one length would be a round of a team, with a row
-  /// a thread, and a part of another, they are one round: half a row less, as a tile may have one
-  /// more or less.
+  /// Of a tile (RowClasses). Where rows of similar length would need one round of a team (one row
+  /// per thread) and a fraction of a second, the tile is shrunk to one round: half a row less,
+  /// since a tile may have one row more or less.
   static std::int64_t tile_work(RowStatistics const& rows) {
     double const of_row = rows.mean() + static_cast<double>(tuning::adaptive_row_work);
     double const rounds = static_cast<double>(tuning::adaptive_tile_work) / of_row / rows_of_round;
@@ -98,8 +98,8 @@ struct AdaptiveChoice : tuning::AdaptiveLimits {
                : tuning::adaptive_tile_work;
   }
 
-  /// Entries of a part of a long row: as many as those of a tile of short rows, but few enough
-  /// parts that one thread adds them up.
+  /// Entries of a part of a long row: as many as a tile of short rows has, but so many that one
+  /// thread can add up the parts.
   static std::int64_t longest_part(RowStatistics const& rows) {
     return std::max(least_part, rows.longest / most_parts);
   }

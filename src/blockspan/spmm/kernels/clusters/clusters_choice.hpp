@@ -17,7 +17,7 @@
 namespace blockspan::products {
 
 struct ClustersChoice : tuning::ClustersLimits {
-  /// Whether a look at some rows and their neighbours is worth its time.
+  /// Whether sampling rows and their neighbours pays.
   static bool may_pay(RowStatistics const& rows, std::int64_t columns, ScalarKind const& scalar,
                       DeviceFacts const& device) {
     auto const row_bytes = columns * static_cast<std::int64_t>(scalar.bytes);
@@ -28,7 +28,7 @@ struct ClustersChoice : tuning::ClustersLimits {
            rows.diagonal() < tuning::near_diagonal;
   }
 
-  /// Rows of X that clusters fetch from afar, over those that their entries ask for.
+  /// Rows of X that clusters fetch from memory, relative to those that their entries reference.
   static double far_share(ClusterSample const& sample) {
     return sample.of_clusters.entries == 0 ? 1
                                            : std::min(1.0, of_ideal * sample.of_clusters.share());

@@ -99,7 +99,7 @@ struct BlockRows {
   }
 };
 
-/// How the blocks of a matrix lie, or those of its transpose.
+/// Storage layout of the blocks of a matrix, or of its transpose.
 struct BlockShape {
   FastDivision by_size;
   int size;         ///< rows and columns of a block
@@ -300,7 +300,7 @@ struct GroupInners {
 
   template <bool AllSizes, int Width, bool Vectorized, class Run>
   void with_lanes(int most, LaneGrid const& grid, Run const& run) const {
-    // always with lanes over the nonzeros, be it one of them
+    // always with lanes over the nonzeros, possibly just one
     auto const with_rows = [&]<int Rows>() {
       using Inner = DirectLanes<Scalar, Entries, Width, Vectorized, 1, true, Rows, OnePass>;
       run.template operator()<Vectorized>(

@@ -37,7 +37,7 @@ struct GroupsChoice : tuning::GroupsLimits {
     return groups.fetches > 0 && groups.fetches <= most_fetches(rows);
   }
 
-  /// Hosts: groups save what neighbours fetch for each other, from a few columns on. Xeon with
+  /// Hosts: groups save repeated loads of X by neighbouring rows, from a few columns on. Xeon with
   /// AVX-512, elasticity 20, ms without and with: n = 4 0.86, 0.83; 16 1.87, 1.19; 64 7.8, 4.7.
   static double on_host(CostFacts const& A) {
     double const saved = 0.7 * RowsChoice::host_column *

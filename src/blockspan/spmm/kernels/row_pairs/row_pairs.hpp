@@ -59,9 +59,9 @@ struct RowPairs {
 };
 
 /// One column of X, for devices: the lanes of a team thread are over the nonzeros of its two rows,
-/// and issue the loads of some of both before the first product. The latency of a row's offsets,
-/// columns and elements of X, which follow each other, is paid once for two rows. The order of a
-/// sum is fixed by the lanes.
+/// and issue loads for both before the first product. The latency of a row's offsets, columns and
+/// elements of X, which follow each other, is paid once for two rows. The order of a sum is fixed
+/// by the lanes.
 template <class Scalar, class Entries>
 struct RowPairsInner {
   static constexpr unsigned depth = tuning::row_pairs_depth;
@@ -112,7 +112,7 @@ struct RowPairsInner {
 
   KOKKOS_FORCEINLINE_FUNCTION void multiply(RowPair const& pair, int lane,
                                             Scalar (&sums)[2]) const {
-    // unsigned: some strides after the last entry may be more than an int holds
+    // unsigned: an index some strides past the last entry may overflow an int
     auto const lanes = static_cast<unsigned>(grid.lanes());
     unsigned const length[2] = {static_cast<unsigned>(pair.last[0] - pair.first[0]),
                                 static_cast<unsigned>(pair.last[1] - pair.first[1])};

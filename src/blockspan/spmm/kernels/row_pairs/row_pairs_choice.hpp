@@ -9,8 +9,8 @@
 #include <blockspan/spmm/variants.hpp>
 #include <blockspan/support/scalar.hpp>
 
-// Pairs of whole rows: their entry of the menu, and when they take the place of single ones.
-// Kernel: row_pairs.hpp.
+// Pairs of whole rows: their entry of the menu, and when they replace single rows. Kernel:
+// row_pairs.hpp.
 
 namespace blockspan::products {
 

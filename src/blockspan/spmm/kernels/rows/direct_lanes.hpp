@@ -16,7 +16,7 @@
 
 namespace blockspan::products {
 
-/// From a row of X to the next, as DirectLanes addresses it. Throws Error if that is too far.
+/// Row stride of X in bytes, as DirectLanes uses it. Throws Error where it exceeds 32 bits.
 template <class Scalar>
 std::uint32_t device_row_bytes(BlockRef<Scalar const> const& X) {
   std::int64_t const stride = X.row_stride * std::int64_t{sizeof(Scalar)};
@@ -207,8 +207,8 @@ struct DirectLanes {
   }
 
   /// Whether the lane has an entry `steps` strides after the k-th, before the place `end` or among
-  /// `end` of them that are left. Places are compared unsigned: one and some strides may be more
-  /// than an int holds.
+  /// `end` of them that are left. Indices are compared as unsigned: index plus stride may overflow
+  /// an int.
   template <bool ByPlace>
   static KOKKOS_FORCEINLINE_FUNCTION bool has_entry(int k, int steps, int stride, int end) {
     if constexpr (ByPlace) {

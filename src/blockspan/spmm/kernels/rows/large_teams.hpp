@@ -12,8 +12,8 @@ namespace blockspan::products {
 
 #if defined(KOKKOS_ENABLE_CUDA) && defined(__CUDACC__)
 
-/// Y = epilogue(A X) with all the scratch that a multiprocessor has, of which Kokkos gives a team
-/// no more than 48 KiB: launched without it, on the instance's stream.
+/// Y = epilogue(A X) with all the shared memory of a multiprocessor: Kokkos limits a team to 48
+/// KiB, so this kernel is launched through CUDA, on the stream of the instance.
 template <class Work, class Epilogue>
 __global__ void __launch_bounds__(Work::threads, 1)
     multiply_in_large_teams(Work const work, Epilogue const epilogue) {
@@ -24,7 +24,7 @@ __global__ void __launch_bounds__(Work::threads, 1)
       [&](std::int64_t row, std::int64_t column, auto const& sum) { epilogue(row, column, sum); });
 }
 
-/// What Kokkos Tools see of a kernel that Kokkos does not launch.
+/// Reports a kernel to Kokkos Tools that Kokkos does not launch.
 class LaunchSeenByTools {
  public:
   template <class Exec>

@@ -74,7 +74,7 @@ struct RowsChoice : tuning::HostRowsCosts {
       .replaces = replaces};
 };
 
-/// What runs of them where rows are no whole vectors. No plan chooses it.
+/// What runs where rows are not whole vectors. No plan chooses it.
 struct SingleColumnsChoice {
   template <class Call>
   static void launch(Call const& call) {

@@ -101,8 +101,8 @@ struct HostRows {
   static constexpr bool may_write_by_tiles =
       HostWriters<Epilogue>::writes_blocks && !Schedule::splits_rows;
 
-  /// Where lines of all columns of Y begin at the same rows, and would either stay in no cache or
-  /// share one set of it.
+  /// Where cache lines of all columns of Y begin at the same rows, and would not stay in cache or
+  /// would map to one set of it.
   bool writes_by_tiles() const {
     if constexpr (may_write_by_tiles) {
       auto const& Y = epilogue.Y;
@@ -211,7 +211,7 @@ struct HostRows {
         continue;
       }
       if constexpr (chains > 1) {
-        // a short row is over before its chains have paid for putting them together
+        // short rows do not amortize adding up several chains
         if (segment.last - segment.first >= tuning::host_chained_row) {
           multiply_segment<Pack, chains>(reader, writer, segment, 0);
           continue;

@@ -20,9 +20,9 @@
 #include <blockspan/support/registers/sixteen_bit.hpp>
 #include <blockspan/support/registers/unroll.hpp>
 
-// Products of scalars with 16 bits of storage, summed in float: whole rows or listed
-// segments. A sum has one chain of additions, in the order of the entries, so that a column has the
-// same bits in every block.
+// Products of 16-bit storage scalars, summed in float: whole rows or listed segments. A sum has one
+// chain of additions, in the order of the entries, so that a column has the same bits in every
+// block.
 
 namespace blockspan::products {
 

@@ -21,8 +21,8 @@ namespace blockspan::products {
 // 4) + 1.
 //
 // The four lanes l % 4 fetch different rows of X, whose same columns often lie in the same banks of
-// the first-level cache. So each begins with another one of its loads, and orders the values when
-// they have come: 27-point 96^3, n = 16, 32, 64 without and with 235, 408, 787; 213, 343, 638.
+// the first-level cache. So each starts with a different load, and reorders the values once they
+// have arrived: 27-point 96^3, n = 16, 32, 64 without and with 235, 408, 787; 213, 343, 638.
 
 /// The row of a window and the column of a step whose entry a lane has; the row also selects the
 /// vector of X that it fetches.

@@ -53,7 +53,7 @@ struct WindowsChoice : tuning::WindowsLimits {
     return windows.tiles > 0 && windows.tiles < tuning::window_most_tiles / 2 &&
            share * places <= as_double(rows.nonzeros);  // tiles are an estimate
   }
-  /// Whether they gain more than a pass for sums costs.
+  /// Whether they gain more than a separate pass for the sums costs.
   static bool gain_a_pass(RowStatistics const& rows, WindowCount const& windows) {
     return tiles_are_full_enough(rows, windows, of_others.share);
   }
