@@ -139,4 +139,9 @@ inline constexpr SpmmVariant const* menu[] = {&thread_per_row, &thread_per_eleme
                                               &merge,          &balanced,
                                               &prefix_sum,     &dense};
 
+/// Enters the rows into the menu of the core.
+inline void register_published_menu() {
+  for (auto const* const variant : menu) register_spmm_variant(*variant);
+}
+
 }  // namespace blockspan::published

@@ -8,11 +8,6 @@
 
 namespace blockspan::published {
 
-/// Enters the rows into the menu of the core.
-inline void register_published_menu() {
-  for (auto const* const variant : published::menu) register_spmm_variant(*variant);
-}
-
 /// Enters what runs them with these types.
 template <class Exec, class Scalar, class Ordinal>
 void register_published_kernels() {
