@@ -5,7 +5,6 @@
 //   blockspan-perf-ranks-plan [--quick] [--out DIR] [--commit C] [--ranks 64,256] [SPEC ...]
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <optional>

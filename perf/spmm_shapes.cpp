@@ -11,7 +11,6 @@
 //   VARIANT,segment (0: whole rows),lanes over columns,over nonzeros,vectors a lane,microseconds
 // or, of facts, one for each matrix: what tests/spmm/recorded.hpp says (perf/cases_record.py).
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <fstream>
 #include <memory>

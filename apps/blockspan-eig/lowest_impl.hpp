@@ -1,7 +1,6 @@
 #pragma once
 
 #include <optional>
-#include <string>
 #include <utility>
 
 #include <blockspan/solvers/lowest_pairs.hpp>

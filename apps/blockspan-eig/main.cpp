@@ -1,6 +1,5 @@
 // blockspan-eig: the smallest or largest eigenpairs of a sparse matrix or pencil. Reads the command
 // line, loads or generates the problem, solves it, checks the residuals and reports.
-#include <cstdint>
 #include <string>
 
 #include "blockspan-eig/command.hpp"

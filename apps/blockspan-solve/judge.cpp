@@ -1,7 +1,6 @@
 #include "blockspan-solve/judge.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <sstream>
 

@@ -2,7 +2,6 @@
 // Reads the command line, loads or generates the problem, solves it, checks the residuals and
 // reports.
 #include <cstdint>
-#include <string>
 
 #include "blockspan-solve/command.hpp"
 #include "blockspan-solve/report.hpp"

@@ -1,10 +1,8 @@
 #pragma once
 
 #include <cmath>
-#include <complex>
 #include <cstdint>
 #include <limits>
-#include <utility>
 #include <vector>
 
 #include "blockspan-spmm/blocks.hpp"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <exception>
 #include <limits>
-#include <numeric>
 #include <utility>
 
 #include <blockspan/multivector/fill_random.hpp>

@@ -4,7 +4,6 @@
 #include <ctime>
 #include <fstream>
 #include <memory>
-#include <sstream>
 #include <string>
 
 #include <Kokkos_Core.hpp>

@@ -1,6 +1,5 @@
 #include "suite/progress_bar.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <sstream>

@@ -1,6 +1,5 @@
 #include "suite/script.hpp"
 
-#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstring>

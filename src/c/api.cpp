@@ -1,7 +1,5 @@
 // The functions of blockspan.h: arguments are looked at, handles found, errors caught.
-#include <memory>
 #include <optional>
-#include <string>
 #include <utility>
 
 #include "built.hpp"

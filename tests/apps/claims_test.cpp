@@ -3,9 +3,7 @@
 // words.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <string>
-#include <vector>
 
 #include "apps/eig.hpp"
 #include "apps/field.hpp"

@@ -1,8 +1,5 @@
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <filesystem>
 #include <string>
 #include <vector>
 

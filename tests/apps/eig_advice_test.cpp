@@ -1,7 +1,6 @@
 // Sentences of blockspan-eig about endings that no matrix file brings about: compared with solves
 // of operators that do.
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <functional>
 

@@ -1,5 +1,4 @@
 // Inputs that are no files: the standard input ("-") and pipes, plain and gzip, in every program.
-#include <algorithm>
 #include <cmath>
 
 #include "apps/eig.hpp"

@@ -2,7 +2,6 @@
 
 #include <complex>
 #include <filesystem>
-#include <string>
 #include <vector>
 
 namespace blockspan::test {

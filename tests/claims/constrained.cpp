@@ -1,6 +1,5 @@
 // Problems with constraints: eigenvectors B-orthogonal to given vectors.
 #include <algorithm>
-#include <cmath>
 #include <complex>
 
 #include "claims/problem.hpp"

@@ -1,12 +1,9 @@
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <sstream>
 #include <string>
-#include <vector>
 
 #include <blockspan/operators/jacobi.hpp>
 #include <blockspan/operators/matrix_operator.hpp>

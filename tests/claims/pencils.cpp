@@ -1,5 +1,4 @@
 // Pencils with a definite mass, mostly of many scales.
-#include <cmath>
 
 #include "claims/problem.hpp"
 

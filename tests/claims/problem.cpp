@@ -1,9 +1,9 @@
 #include "claims/problem.hpp"
 
-#include <cmath>
 #include <cstdlib>
 #include <numeric>
 #include <optional>
+#include <string>
 #include <utility>
 
 namespace blockspan::test {

@@ -3,7 +3,6 @@
 #include <complex>
 #include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "claims/dense.hpp"

@@ -1,9 +1,7 @@
 // Sums over rows that are spread over ranks: the tree of the whole, whoever has which rows.
 #include <cmath>
 #include <limits>
-#include <map>
 #include <span>
-#include <string>
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,6 @@
 // more.
 #include <cstdint>
 #include <string>
-#include <type_traits>
 
 #include "distributed/ranks.hpp"
 #include "support/messages.hpp"

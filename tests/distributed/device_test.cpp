@@ -1,7 +1,5 @@
 // Ranks whose devices have a transport of their own (DeviceTransport): products, sums and solves
 // have the bits of the way by the host. With CUDA that is NCCL; hosts have one that goes by MPI.
-#include <algorithm>
-#include <memory>
 #include <string>
 #include <vector>
 

@@ -3,7 +3,6 @@
 #include <limits>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "distributed/ranks.hpp"
 #include "support/extended.hpp"

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
-#include <set>
 
 #include <gtest/gtest.h>
 

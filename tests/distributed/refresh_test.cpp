@@ -5,7 +5,6 @@
 #include <limits>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <blockspan/distributed/distributed_multigrid.hpp>

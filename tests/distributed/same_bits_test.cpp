@@ -1,6 +1,5 @@
 // DistributedOptions::same_bits: products, sums and solves of any number of ranks have the bits of
 // one, on hosts and devices, by way of the host and by a transport of devices.
-#include <limits>
 #include <memory>
 #include <string>
 #include <vector>

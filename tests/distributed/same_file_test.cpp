@@ -1,5 +1,4 @@
 // Ranks that see other bytes by one name are told, however the files are dealt out among them.
-#include <array>
 #include <cstdint>
 #include <fstream>
 #include <string>

@@ -1,6 +1,5 @@
 // The cycle as an operator: linear, Hermitian positive definite, a contraction, the same bits.
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include <gtest/gtest.h>

@@ -1,8 +1,6 @@
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
-#include <string>
 
 #include <blockspan/multigrid/exchange.hpp>
 #include <blockspan/multigrid/multigrid.hpp>

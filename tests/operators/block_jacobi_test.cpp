@@ -1,7 +1,6 @@
 // Block Jacobi against dense inverses of the blocks, in extended precision.
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <string>
 #include <vector>
 

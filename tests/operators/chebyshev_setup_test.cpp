@@ -1,5 +1,4 @@
 // Whether the interval holds the spectrum, and whether an operator that must not be used is known.
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>

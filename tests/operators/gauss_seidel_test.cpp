@@ -1,10 +1,6 @@
 // Symmetric Gauss-Seidel by what holds for every order of the rows, since the colouring chooses it.
 #include <cmath>
-#include <memory>
-#include <string>
-#include <type_traits>
 #include <utility>
-#include <vector>
 
 #include <gtest/gtest.h>
 

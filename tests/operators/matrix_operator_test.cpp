@@ -1,5 +1,4 @@
 #include <cmath>
-#include <limits>
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,4 @@
 // What `automatic` of solve_spd decides between blocks and columns, by what a step costs.
-#include <string>
 
 #include <gtest/gtest.h>
 

@@ -2,8 +2,6 @@
 // the arithmetic, and of matrices that are indefinite, graded or almost singular.
 #include <cmath>
 #include <functional>
-#include <limits>
-#include <string>
 
 #include <blockspan/operators/matrix_operator.hpp>
 

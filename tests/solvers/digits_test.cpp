@@ -3,7 +3,6 @@
 #include <cmath>
 #include <numbers>
 #include <random>
-#include <type_traits>
 
 #include <blockspan/operators/jacobi.hpp>
 #include <blockspan/operators/matrix_operator.hpp>

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <string>
-#include <type_traits>
 #include <vector>
 
 #include <gtest/gtest.h>

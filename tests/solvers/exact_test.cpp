@@ -1,7 +1,6 @@
 // Pairs near a shift, all pairs of an interval and counts, against closed forms.
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <vector>
 
 #include <gtest/gtest.h>

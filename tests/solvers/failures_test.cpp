@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <limits>
-#include <optional>
 #include <string>
 #include <vector>
 

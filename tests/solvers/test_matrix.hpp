@@ -2,7 +2,6 @@
 
 #include <complex>
 #include <cstdint>
-#include <optional>
 #include <type_traits>
 #include <vector>
 

@@ -1,10 +1,8 @@
 #pragma once
 
-#include <algorithm>
 #include <complex>
 #include <cstring>
 #include <map>
-#include <string>
 #include <utility>
 #include <vector>
 

@@ -1,5 +1,4 @@
 // p1 and p1-mass against what is known of linear elements.
-#include <cmath>
 #include <string>
 
 #include <gtest/gtest.h>

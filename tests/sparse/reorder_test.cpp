@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
-#include <string>
 #include <vector>
 
 #include <blockspan/multivector/multivector.hpp>

@@ -2,7 +2,6 @@
 #include <array>
 #include <cstdint>
 #include <string>
-#include <type_traits>
 #include <utility>
 
 #include <Kokkos_Core.hpp>

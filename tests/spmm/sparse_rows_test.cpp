@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
-#include <type_traits>
 
 #include <Kokkos_Core.hpp>
 #include <gtest/gtest.h>

@@ -2,8 +2,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <string>
-#include <vector>
 
 #include <Kokkos_Core.hpp>
 #include <gtest/gtest.h>

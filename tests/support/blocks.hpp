@@ -3,8 +3,6 @@
 #include <cstdint>
 #include <limits>
 #include <string>
-#include <type_traits>
-#include <utility>
 #include <vector>
 
 #include <Kokkos_Core.hpp>

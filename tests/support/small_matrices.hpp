@@ -1,8 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
-#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>

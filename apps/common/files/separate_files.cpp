@@ -1,5 +1,4 @@
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include <blockspan/sparse/generators.hpp>

@@ -1,7 +1,6 @@
 #include "common/machine/memory.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <fstream>
 #include <limits>
 

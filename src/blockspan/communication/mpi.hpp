@@ -1,7 +1,5 @@
 #pragma once
 
-#include <string>
-
 #include <blockspan/communication/communicator.hpp>
 
 #include <mpi.h>

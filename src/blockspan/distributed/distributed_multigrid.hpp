@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <string>
 
 #include <blockspan/distributed/distributed_matrix.hpp>
 #include <blockspan/multigrid/multigrid.hpp>

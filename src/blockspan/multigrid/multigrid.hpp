@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <type_traits>
 
 #include <blockspan/multigrid/options.hpp>

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstddef>
 #include <type_traits>
 
 #include <Kokkos_Core.hpp>
@@ -32,7 +31,7 @@ template <class Storage>
 inline constexpr bool storage_is_compiled_v = contains_v<Storage, SpmmStorageScalars>;
 #endif
 
-/// What a plan holds (prepared/row_panels.hpp): opaque to who includes the public headers.
+/// What a plan holds (prepared/row_panels.hpp): opaque to users of the public headers.
 template <class Exec, class Ordinal>
 struct PlanPanels;
 

@@ -1,9 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
-#include <type_traits>
-#include <utility>
 
 #include <Kokkos_Core.hpp>
 

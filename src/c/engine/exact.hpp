@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <string>
 #include <type_traits>
-#include <utility>
 
 #if defined(BLOCKSPAN_HAS_DIRECT)
 #include <blockspan/distributed/factored_pencil.hpp>

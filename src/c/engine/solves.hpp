@@ -1,9 +1,7 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
-#include <string>
 #include <vector>
 
 #include <blockspan/solvers/conjugate_gradient.hpp>

@@ -1,10 +1,8 @@
 // Factors by cuDSS against closed forms: on CUDA by the library itself where it is there, on hosts
 // by a stand-in for it (stand_in.cpp), which tests all that is Blockspan's.
 #include <cmath>
-#include <limits>
 #include <memory>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>

@@ -3,7 +3,6 @@
 #include <memory>
 #include <span>
 #include <sstream>
-#include <utility>
 
 #include <blockspan/distributed/distributed_multigrid.hpp>
 #include <blockspan/distributed/levels/many_ranks.hpp>

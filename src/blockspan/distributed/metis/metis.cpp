@@ -1,5 +1,3 @@
-#include <limits>
-
 #include <blockspan/distributed/distribute.hpp>
 #include <blockspan/distributed/levels/whole_graph.hpp>
 #include <blockspan/distributed/metis.hpp>

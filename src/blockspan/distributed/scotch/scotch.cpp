@@ -1,4 +1,3 @@
-#include <cstdio>
 #include <limits>
 
 #include <blockspan/communication/mpi.hpp>

@@ -4,7 +4,6 @@
 #include <memory>
 #include <sstream>
 #include <type_traits>
-#include <utility>
 
 #include <blockspan/multigrid/hierarchy/multigrid_state.hpp>
 #include <blockspan/multigrid/multigrid.hpp>

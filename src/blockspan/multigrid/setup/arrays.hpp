@@ -1,8 +1,6 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <utility>
 
 #include <Kokkos_Core.hpp>
 

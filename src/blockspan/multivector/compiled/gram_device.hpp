@@ -1,8 +1,5 @@
 #pragma once
 
-#include <algorithm>
-#include <type_traits>
-
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/blocks/over_ranks.hpp>

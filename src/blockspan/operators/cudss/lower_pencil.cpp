@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cstdint>
 #include <limits>
 
 #include <blockspan/operators/cudss/lower_pencil.hpp>

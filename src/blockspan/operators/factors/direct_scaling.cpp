@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <limits>
 
 #include <blockspan/operators/factors/direct_scaling.hpp>

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include <blockspan/operators/factors/direct_factors.hpp>

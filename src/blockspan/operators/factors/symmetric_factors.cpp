@@ -1,7 +1,4 @@
 #include <algorithm>
-#include <cmath>
-#include <limits>
-#include <string>
 
 #include <blockspan/operators/factors/direct_factors.hpp>
 #include <blockspan/operators/factors/symmetric_factors.hpp>

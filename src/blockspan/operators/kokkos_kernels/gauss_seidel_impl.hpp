@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <string>
 
 #include <KokkosKernels_Handle.hpp>
 #include <KokkosSparse_gauss_seidel.hpp>

@@ -2,10 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
-#include <limits>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include <blockspan/solvers/common/small_dense.hpp>

@@ -1,5 +1,4 @@
 #include <atomic>
-#include <cmath>
 #include <type_traits>
 
 #include <blockspan/sparse/matrix_market/matrix_market_rows.hpp>

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 
 #include <blockspan/sparse/matrix_market.hpp>
 #include <blockspan/sparse/matrix_market/matrix_market_cursor.hpp>

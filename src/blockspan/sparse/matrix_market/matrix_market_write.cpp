@@ -1,9 +1,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <limits>
-#include <numeric>
-#include <vector>
 
 #include <blockspan/sparse/matrix_market/matrix_market_rows.hpp>
 #include <blockspan/support/atomic_file.hpp>

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 
 #include <blockspan/spmm/devices/hopper_plan.hpp>
@@ -9,13 +8,13 @@
 #include <blockspan/spmm/variants.hpp>
 #include <blockspan/support/scalar.hpp>
 
-// What decisions about products are made from. Plain values, of any origin: a plan fills them in
-// from a matrix and a device, tests from tables.
+// The inputs of decisions about products. Plain values: a plan fills them in from a matrix and a
+// device, tests from tables.
 
 namespace blockspan::products {
 
-/// What a backend, and one device of it, offer to kernels. The values are an H200's; device_facts
-/// (plan/read_facts.hpp) reads those of the device that a plan is made for.
+/// Properties of a backend and a device that matter to kernels. The values are an H200's;
+/// device_facts (plan/read_facts.hpp) reads those of the device that a plan is made for.
 struct DeviceFacts {
   bool is_host = false;
   bool lanes_exchange = false;       ///< lanes of a warp exchange values
@@ -31,8 +30,8 @@ struct DeviceFacts {
   double cycles() const { return multiprocessors * clock; }  ///< of all of them, a microsecond
 };
 
-/// How many groups of rows there are, and the entries of one row of each of them: how many rows of
-/// X are fetched, which is how many entries there are if no row has a partner.
+/// The number of groups of rows, and the entries of one row of each of them: the rows of X that are
+/// fetched, as many as entries if all groups are single rows.
 struct GroupCount {
   std::int64_t groups = 0;
   std::int64_t fetches = 0;
@@ -77,7 +76,7 @@ struct PatternFacts {
   SpmmLanes lanes;                ///< asked for; 0: to be chosen
   SharedColumns neighbours;       ///< of a sample of rows with those behind them; may be empty
 
-  /// Whether an entry's value is where its column is.
+  /// Whether values are stored in the order of the columns.
   bool values_in_order() const { return !is_permuted && block == 1; }
 };
 

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 
 #include <blockspan/spmm/devices/hopper.hpp>
 #include <blockspan/spmm/devices/hopper_plan.hpp>
@@ -79,8 +78,8 @@ double DeviceModel::by_columns() const {
 double DeviceModel::copy(std::int64_t rows) const {
   return device_.model.launch + 2 * bytes(rows) / (device_.model.stream * device_.dram);
 }
-/// Sectors of which one element is used: of X and Y once, and of X as the entries ask for it, the
-/// more often the more columns push them out of the first-level cache.
+/// Sectors of which one element is used: X and Y once, and gathers of X, which miss the first-level
+/// cache more often the more columns there are.
 double DeviceModel::strided() const {
   double const once = as_double((rows_.rows + rows_.columns) * columns_);
   double const asked = entries_ * as_double(std::min<std::int64_t>(columns_, 8) * columns_) / 8;

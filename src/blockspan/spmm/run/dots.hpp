@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <functional>
 #include <span>
-#include <string>
 
 #include <blockspan/blocks/block.hpp>
 #include <blockspan/spmm/run/multiply.hpp>
@@ -41,15 +40,15 @@ struct PartOfRows {
   std::int64_t first;
   BlockRef<Scalar const> X;  ///< what A is multiplied with
 };
-/// Calls its argument for each part once, with an instance for the product of that part; what is
-/// enqueued on the instance of the whole afterwards runs behind all of them.
+/// Calls its argument once for each part, with an instance for the product of that part; work
+/// enqueued later on the instance of the whole runs after all of them.
 template <class Exec>
 using OrderOfParts =
     std::function<void(std::function<void(Exec const&, int part)> const& multiply)>;
 
 /// The product by parts, which together have all rows of Y in their order, and the sums of the rows
-/// of X and Y in `rows`, over the ranks of the workspace. Nothing waits but sums that go by way of
-/// the host, and memory that grows.
+/// of X and Y in `rows`, over the ranks of the workspace. Waits only for sums staged through the
+/// host and where memory grows.
 template <class Exec, class Scalar, class Ordinal>
 void multiply_dots(Exec const& exec, std::span<PartOfRows<Exec, Scalar, Ordinal> const> parts,
                    OrderOfParts<Exec> const& run, Product<Scalar> const& rows,

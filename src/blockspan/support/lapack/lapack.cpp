@@ -1,8 +1,6 @@
 #include <algorithm>
 #include <cmath>
-#include <complex>
 #include <cstddef>
-#include <cstdint>
 #include <limits>
 #include <vector>
 

@@ -1,9 +1,7 @@
 #pragma once
 
 #include <algorithm>
-#include <complex>
 #include <type_traits>
-#include <vector>
 
 #include <Kokkos_Core.hpp>
 

@@ -1,5 +1,5 @@
 #include <cstdlib>
-#include <string>
+#include <mutex>
 #include <unordered_map>
 
 #include "arrays/streams.hpp"

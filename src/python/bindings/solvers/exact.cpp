@@ -1,5 +1,3 @@
-#include <limits>
-#include <optional>
 #include <type_traits>
 #include <utility>
 

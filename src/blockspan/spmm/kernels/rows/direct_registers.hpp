@@ -1,7 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
@@ -19,8 +18,8 @@ namespace blockspan::products {
 inline namespace BLOCKSPAN_REGISTERS {
 
 /// Hosts: adds the products of entries [k, last) with one real column, whose i-th element is x[i *
-/// stride], to two chains of sums, and returns their sum. Two, since one waits for its additions,
-/// and what four leave over of a row is a loop whose end the processor cannot foresee.
+/// stride], to two chains of sums, and returns their sum. Two, since one chain is bound by the
+/// latency of additions, and four leave a remainder loop that branch prediction misses.
 template <class Entries, class Index, class Scalar, class Stride>
 BLOCKSPAN_HOST_INLINE Scalar add_to_column(Entries const& entries, Index k, Index last,
                                            Scalar const* x, Stride stride, Scalar even,
@@ -46,7 +45,7 @@ BLOCKSPAN_HOST_INLINE Scalar multiply_column(Entries const& entries, Segment con
   return add_to_column(entries, segment.first, segment.last, x, stride, Scalar(0), Scalar(0));
 }
 
-/// Before which entry rows of X are prefetched: before none where X stays in the caches.
+/// Rows of X are prefetched for entries before this one; 0 where X stays in the caches.
 template <class Call>
 int host_prefetch_end(Call const& call) {
   auto const& X = call.product.X;
@@ -129,7 +128,7 @@ struct DirectRegisters {
     }
   }
 
-  /// Out of the way of short rows, which need the registers.
+  /// Not inlined: short rows need the registers.
   template <int Width, class Segment, class Consume>
   inline BLOCKSPAN_NOINLINE void multiply_long(Segment const& segment, std::int64_t column,
                                                Consume const& consume) const {

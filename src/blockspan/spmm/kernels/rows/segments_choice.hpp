@@ -1,7 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <optional>
 
@@ -51,7 +50,7 @@ struct SegmentsChoice : tuning::SegmentsLimits, tuning::HostSegmentsCosts {
       time += of.tail();
     else if (!cuts && rows.imbalance() <= sorted_even)
       time *= sorted_loss;
-    // the others are filled before; nothing else hides then that long rows come late
+    // the others are filled before; nothing then hides that long rows start late
     if (variant.skips_empty_rows())
       time += model.launch + of.tail() + 3 * index_bytes * as_double(rows.rows) / of.device().dram;
     return cuts ? time + carried(of, segment) : time;

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <sstream>
@@ -61,7 +60,7 @@ struct SharedTilesChoice : tuning::SharedTilesLimits {
     return teams_share(device) && scalar.bytes <= sizeof(double) && has_vectors(row_bytes) &&
            fill_of(rows) >= tile_fill;
   }
-  /// How tiles may be taken with sorted rows.
+  /// How tiles may be staged with sorted rows.
   static TileForms forms(RowStatistics const& rows, std::int64_t columns, ScalarKind const& scalar,
                          DeviceFacts const& device) {
     std::int64_t const row_bytes = columns * static_cast<std::int64_t>(scalar.bytes);
@@ -84,8 +83,8 @@ struct SharedTilesChoice : tuning::SharedTilesLimits {
                         tuning::device_vector_bytes;
     return device.model.launch + of.stream() + read / (device.model.tile * device.cycles());
   }
-  /// Teams wait for the multiprocessor with most of them; the time of a tile does not depend on how
-  /// full it is.
+  /// The multiprocessor with the most teams determines the time; that of a tile does not depend on
+  /// how full it is.
   static double by_windows(DeviceModel const& of) {
     auto const& device = of.device();
     std::int64_t const groups = shared_window_groups(of.vectors());
