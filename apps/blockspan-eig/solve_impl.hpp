@@ -29,7 +29,7 @@
 
 namespace blockspan::apps {
 
-namespace detail {
+namespace eigen_run {
 
 template <class Scalar, class Exec>
 LobpcgOptions<Scalar, Exec> solver_options(EigCommand const& command) {
@@ -263,30 +263,30 @@ std::optional<EigResult> solve_by_factors(Exec const& exec, EigCommand const& co
                                 lap);
 }
 
-}  // namespace detail
+}  // namespace eigen_run
 
 template <class Scalar, class Exec>
 EigResult solve(Exec const& exec, EigCommand const& command, ProgressLine& progress,
                 OutputFile* vectors, Communicator const& ranks) {
-  ranks.run_agreed([&] { detail::refuse<Scalar, Exec>(command, ranks.size()); });
+  ranks.run_agreed([&] { eigen_run::refuse<Scalar, Exec>(command, ranks.size()); });
   EigResult result;
   Lap lap;
   progress.stage("loading " + command.matrix);
-  auto const problem = detail::load<Scalar>(exec, command, ranks, result.notes);
+  auto const problem = eigen_run::load<Scalar>(exec, command, ranks, result.notes);
   result.seconds.load = lap();
 
-  if (auto found =
-          detail::solve_by_factors<Scalar>(exec, command, progress, vectors, problem, result, lap))
+  if (auto found = eigen_run::solve_by_factors<Scalar>(exec, command, progress, vectors, problem,
+                                                       result, lap))
     return std::move(*found);
   progress.stage("preparing the sparse product");
-  auto setup = detail::set_up<Scalar>(exec, command, problem);
+  auto setup = eigen_run::set_up<Scalar>(exec, command, problem);
   result.seconds.setup = lap();
 
   Observer observer(command, progress, ranks.rank() == 0);
-  detail::iterate(exec, command, problem, setup, observer, lap, result);
+  eigen_run::iterate(exec, command, problem, setup, observer, lap, result);
 
   progress.stage("checking the residuals");
-  result.check = detail::check(exec, problem, setup, result.solver);
+  result.check = eigen_run::check(exec, problem, setup, result.solver);
   result.seconds.check = lap();
   if (!command.vectors.empty()) {
     progress.stage("writing " + command.vectors);

@@ -29,7 +29,7 @@
 
 namespace blockspan::apps {
 
-namespace detail {
+namespace system_run {
 
 template <class Scalar, class Exec>
 CgOptions<Scalar, Exec> solver_options(SolveCommand const& command) {
@@ -320,26 +320,26 @@ void check(Exec const& exec, LinearSystem<Scalar, Exec> const& system,
   drop_overflow(exec, found.residual, system.X);
 }
 
-}  // namespace detail
+}  // namespace system_run
 
 template <class Scalar, class Exec>
 SolveResult solve(Exec const& exec, SolveCommand const& command, ProgressLine& progress,
                   OutputFile* solution, Communicator const& ranks) {
-  ranks.run_agreed([&] { detail::refuse<Scalar, Exec>(command, ranks.size()); });
+  ranks.run_agreed([&] { system_run::refuse<Scalar, Exec>(command, ranks.size()); });
   SolveResult result;
   Lap lap;
   progress.stage("loading " + command.matrix);
-  auto const system = detail::load<Scalar>(exec, command, ranks, result.notes);
+  auto const system = system_run::load<Scalar>(exec, command, ranks, result.notes);
   result.seconds.load = lap();
 
   progress.stage("preparing the sparse product");
-  auto setup = detail::set_up(exec, command, system);
+  auto setup = system_run::set_up(exec, command, system);
   result.seconds.setup = lap();
 
-  detail::iterate(exec, command, progress, system, setup, lap, result);
+  system_run::iterate(exec, command, progress, system, setup, lap, result);
 
   progress.stage("checking the residuals");
-  detail::check(exec, system, setup, result);
+  system_run::check(exec, system, setup, result);
   result.seconds.check = lap();
   if (!command.solution.empty()) {
     progress.stage("writing " + command.solution);
@@ -352,7 +352,7 @@ SolveResult solve(Exec const& exec, SolveCommand const& command, ProgressLine& p
   result.columns = setup.input.columns;
   describe_run(exec, *system.A, setup.product, setup.M, result.columns, command.machine.partition,
                result);
-  detail::note_scale(result, system.exponent);
+  system_run::note_scale(result, system.exponent);
   judge(result, command);
   return result;
 }

@@ -12,7 +12,7 @@
 
 namespace blockspan::apps {
 
-namespace detail {
+namespace copying {
 
 template <class Exec>
 struct Copy {
@@ -21,7 +21,7 @@ struct Copy {
   KOKKOS_FUNCTION void operator()(std::int64_t i) const { to(i) = from(i); }
 };
 
-}  // namespace detail
+}  // namespace copying
 
 /// What a copy of an array far larger than any cache reaches on this device, by a Kokkos kernel or
 /// by deep_copy, bytes read and written together: the fastest of `batches` of the faster one, since
@@ -45,7 +45,7 @@ CopyBandwidth measure_copy(Exec const& exec, int batches) {
     Kokkos::parallel_for(
         "Blockspan::copy",
         Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, length),
-        detail::Copy<Exec>{from, to});
+        copying::Copy<Exec>{from, to});
   });
   // on an H200 the kernel reaches 3.3 TB/s, which a floor must not be computed from
   double const by_driver = least_ms([&] { Kokkos::deep_copy(exec, to, from); });

@@ -20,7 +20,7 @@ using BlockOf = Kokkos::View<Scalar**, Layout, Kokkos::Device<Exec, typename Exe
 template <class Scalar>
 using HostRows = Kokkos::View<Scalar**, Kokkos::LayoutRight, Kokkos::HostSpace>;
 
-namespace detail {
+namespace block_work {
 
 // Functors, not lambdas, each over all elements of a block, in memory order or nearly so.
 
@@ -83,7 +83,7 @@ std::int64_t count(Exec const& exec, char const* label, View const& view, Functo
   return result;
 }
 
-}  // namespace detail
+}  // namespace block_work
 
 /// Every element of Y is NaN afterwards, both parts of a complex one.
 template <class Exec, class View>
@@ -99,13 +99,14 @@ void fill_nan(Exec const& exec, View const& Y) {
 /// Elements that are NaN, in either part. Fences.
 template <class Exec, class View>
 std::int64_t count_nan(Exec const& exec, View const& Y) {
-  return detail::count(exec, "Blockspan::count_nan", Y, detail::CountNan<View>{Y});
+  return block_work::count(exec, "Blockspan::count_nan", Y, block_work::CountNan<View>{Y});
 }
 
 /// Elements whose bits differ. Fences.
 template <class Exec, class View>
 std::int64_t count_different(Exec const& exec, View const& Y, View const& Z) {
-  return detail::count(exec, "Blockspan::count_different", Y, detail::CountDifferent<View>{Y, Z});
+  return block_work::count(exec, "Blockspan::count_different", Y,
+                           block_work::CountDifferent<View>{Y, Z});
 }
 
 /// The given rows of a block, copied to the host. Fences.
@@ -119,8 +120,8 @@ HostRows<typename View::non_const_value_type> gather_rows(Exec const& exec, View
   Kokkos::View<std::int64_t const*, Kokkos::HostSpace> const host_list(rows.data(), rows.size());
   Kokkos::deep_copy(exec, list, host_list);
   auto const taken = allocate<Taken>(exec, "Blockspan::taken_rows", rows.size(), X.extent(1));
-  Kokkos::parallel_for("Blockspan::gather_rows", detail::elements(exec, taken),
-                       detail::GatherRows<View, Taken, Rows>{X, taken, list});
+  Kokkos::parallel_for("Blockspan::gather_rows", block_work::elements(exec, taken),
+                       block_work::GatherRows<View, Taken, Rows>{X, taken, list});
   HostRows<Scalar> const result("Blockspan::taken_rows", rows.size(), X.extent(1));
   Kokkos::deep_copy(exec, result, taken);
   exec.fence("Blockspan::gather_rows");
@@ -133,7 +134,7 @@ void shift_element(Exec const& exec, View const& Y, std::int64_t row, std::int64
                    typename View::value_type const& by) {
   Kokkos::parallel_for("Blockspan::shift_element",
                        Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, 1),
-                       detail::Shift<View>{Y, row, column, by});
+                       block_work::Shift<View>{Y, row, column, by});
 }
 
 }  // namespace blockspan::apps

@@ -4,8 +4,6 @@
 #include <memory>
 #include <string>
 #include <type_traits>
-#include <utility>
-#include <vector>
 
 #include <blockspan/operators/cusparse_operator.hpp>
 #include <blockspan/operators/kokkos_kernels_operator.hpp>
@@ -58,7 +56,7 @@ std::string peer_refusal(std::string const& id, SpmmCommand const& command) {
   return "";
 }
 
-namespace detail {
+namespace named_kernels {
 
 /// Blockspan's product by the algorithm run.requested; fills in setup_ms.
 template <class Operands>
@@ -112,7 +110,7 @@ Multiply<BlockOf<Scalar, Layout, Exec>> peer_kernel(Operands<Scalar, Layout, Exe
   }
 }
 
-}  // namespace detail
+}  // namespace named_kernels
 
 /// Makes the kernel run.requested ready, runs it once into Y, and fills in what is then known of
 /// it: ran, explanation, setup_ms, first_ms. Throws Error if it cannot serve the operands.
@@ -122,8 +120,8 @@ Multiply<BlockOf<Scalar, Layout, Exec>> prepare_kernel(Operands<Scalar, Layout, 
                                                        SpmmRun& run) {
   std::function<void(SpmmRun&)> describe;
   bool const peer = is_peer(run.requested);
-  auto const multiply =
-      peer ? detail::peer_kernel(with, run, describe) : detail::plan_kernel(with, run, describe);
+  auto const multiply = peer ? named_kernels::peer_kernel(with, run, describe)
+                             : named_kernels::plan_kernel(with, run, describe);
   Kokkos::Timer const timer;
   auto const launches = launches_of([&] {
     multiply(Y);

@@ -20,7 +20,7 @@
 
 namespace blockspan::apps {
 
-namespace detail {
+namespace measuring {
 
 constexpr std::int64_t most_products = 1 << 21;  ///< of the reference: well below a second
 constexpr int checked_runs = 5;                  ///< whose bits are compared
@@ -174,12 +174,12 @@ void measure_widths(Exec const& exec, CrsMatrix<Scalar, Exec> const& A, SpmmComm
   }
 }
 
-}  // namespace detail
+}  // namespace measuring
 
 template <class Scalar, class Exec>
 SpmmResult measure(Exec const& exec, SpmmCommand const& command, ProgressLine& progress) {
   for (std::string const& id : command.compare)
-    detail::require_served(id, peer_refusal<Scalar, Exec>(id, command), command);
+    measuring::require_served(id, peer_refusal<Scalar, Exec>(id, command), command);
   SpmmResult result;
   result.device = describe(exec);
   progress.stage("loading " + command.matrix);
@@ -195,11 +195,11 @@ SpmmResult measure(Exec const& exec, SpmmCommand const& command, ProgressLine& p
                     sizeof(typename Matrix::non_const_size_type),
                     sizeof(typename Matrix::ordinal_type)};
   if (command.layout == "left")
-    detail::measure_widths<Kokkos::LayoutLeft, Scalar>(exec, A, command, progress, result);
+    measuring::measure_widths<Kokkos::LayoutLeft, Scalar>(exec, A, command, progress, result);
   else
-    detail::measure_widths<Kokkos::LayoutRight, Scalar>(exec, A, command, progress, result);
+    measuring::measure_widths<Kokkos::LayoutRight, Scalar>(exec, A, command, progress, result);
   progress.stage("measuring the copy bandwidth");  // last: whatever is refused costs no time
-  result.copy = measure_copy(exec, std::min(command.repeat, detail::copy_batches));
+  result.copy = measure_copy(exec, std::min(command.repeat, measuring::copy_batches));
   return result;
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,7 +27,7 @@
 
 namespace blockspan::apps {
 
-namespace detail {
+namespace rank_runs {
 
 /// Rows of the random X, local or not: a value depends on its global index only.
 template <class Scalar, class Exec>
@@ -166,14 +165,14 @@ inline void require_on_ranks(SpmmCommand const& command) {
   require(command.fault.empty(), where, "--inject-fault is not offered");
 }
 
-}  // namespace detail
+}  // namespace rank_runs
 
 /// Loads the matrix, checks its product at every width and times it: as a whole, its work alone and
 /// its exchange alone. Throws Error, on all ranks, for bad input.
 template <class Scalar, class Exec>
 RanksResult measure_on_ranks(Exec const& exec, SpmmCommand const& command, ProgressLine& progress,
                              Communicator const& ranks) {
-  ranks.run_agreed([&] { detail::require_on_ranks(command); });
+  ranks.run_agreed([&] { rank_runs::require_on_ranks(command); });
   RanksResult result;
   result.device = describe(exec);
   progress.stage("loading " + command.matrix);
@@ -194,10 +193,12 @@ RanksResult measure_on_ranks(Exec const& exec, SpmmCommand const& command, Progr
     progress.stage(std::to_string(columns) + " columns");
     if (command.layout == "left")
       result.runs.push_back(
-          detail::WidthOnRanks<Scalar, Kokkos::LayoutLeft, Exec>(exec, A, columns, command).run());
+          rank_runs::WidthOnRanks<Scalar, Kokkos::LayoutLeft, Exec>(exec, A, columns, command)
+              .run());
     else
       result.runs.push_back(
-          detail::WidthOnRanks<Scalar, Kokkos::LayoutRight, Exec>(exec, A, columns, command).run());
+          rank_runs::WidthOnRanks<Scalar, Kokkos::LayoutRight, Exec>(exec, A, columns, command)
+              .run());
   }
   return result;
 }

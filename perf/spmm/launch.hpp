@@ -6,11 +6,11 @@
 
 namespace blockspan::perf {
 
-namespace detail {
+namespace launching {
 struct Nothing {
   KOKKOS_FUNCTION void operator()(int) const {}
 };
-}  // namespace detail
+}  // namespace launching
 
 /// Milliseconds between two kernels that do nothing: what a launch costs at least. Fences.
 template <class Exec>
@@ -18,7 +18,7 @@ double measure_launch(Exec const& exec) {
   apps::BatchTimer timer(
       [&] {
         Kokkos::parallel_for("Blockspan::perf::launch", Kokkos::RangePolicy<Exec>(exec, 0, 1),
-                             detail::Nothing{});
+                             launching::Nothing{});
       },
       [&] { exec.fence("Blockspan::perf::launch"); });
   timer.calibrate();

@@ -21,7 +21,7 @@
 
 namespace blockspan::perf {
 
-namespace detail {
+namespace case_run {
 
 constexpr std::int64_t most_products = 1 << 19;  ///< of the reference: about 20 ms a case
 
@@ -216,11 +216,12 @@ class CaseRun {
   apps::Reference<Scalar> reference_;
 };
 
-}  // namespace detail
+}  // namespace case_run
 
 template <class Scalar>
 CaseResult measure(Bench& bench, std::string const& source, Case const& one) {
-  return detail::CaseRun<Scalar>(bench, bench.matrices.load<Scalar>(bench.exec, source), one).run();
+  return case_run::CaseRun<Scalar>(bench, bench.matrices.load<Scalar>(bench.exec, source), one)
+      .run();
 }
 
 }  // namespace blockspan::perf

@@ -11,7 +11,7 @@
 
 namespace blockspan::test {
 
-namespace detail {
+namespace backend_list {
 template <class... Execs>
 std::vector<std::string> backend_names(::testing::Types<Execs...>) {
   std::vector<std::string> names{Execs::name()...};
@@ -19,10 +19,10 @@ std::vector<std::string> backend_names(::testing::Types<Execs...>) {
     for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return names;
 }
-}  // namespace detail
+}  // namespace backend_list
 
 /// The backends of this build as the command line calls them.
-inline std::vector<std::string> backends() { return detail::backend_names(Backends()); }
+inline std::vector<std::string> backends() { return backend_list::backend_names(Backends()); }
 
 inline bool has_cuda() {
   auto const names = backends();

@@ -14,7 +14,7 @@ struct Launch {
   std::string label;
   std::uint32_t instance;
 };
-namespace detail {
+namespace recorded {
 inline std::vector<Launch> launches;
 
 inline void record(char const* label, std::uint32_t instance, std::uint64_t* kernel) {
@@ -22,20 +22,20 @@ inline void record(char const* label, std::uint32_t instance, std::uint64_t* ker
   *kernel = 0;
 }
 
-}  // namespace detail
+}  // namespace recorded
 
 /// What `f` launches.
 template <class Function>
 std::vector<Launch> launches_of(Function const& f) {
   namespace tools = Kokkos::Tools::Experimental;
   auto const before = tools::get_callbacks();
-  detail::launches.clear();
-  tools::set_begin_parallel_for_callback(detail::record);
-  tools::set_begin_parallel_reduce_callback(detail::record);
-  tools::set_begin_parallel_scan_callback(detail::record);
+  recorded::launches.clear();
+  tools::set_begin_parallel_for_callback(recorded::record);
+  tools::set_begin_parallel_reduce_callback(recorded::record);
+  tools::set_begin_parallel_scan_callback(recorded::record);
   f();
   tools::set_callbacks(before);
-  return std::exchange(detail::launches, {});
+  return std::exchange(recorded::launches, {});
 }
 
 }  // namespace blockspan::test

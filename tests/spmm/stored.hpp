@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <cstring>
-#include <limits>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -142,18 +141,18 @@ CrsMatrix<Stored, Exec, Offset> stored_on(Exec const& exec, HostMatrix<double> c
   return CrsMatrix<Stored, Exec, Offset>("A", as_double.numCols(), values, as_double.graph);
 }
 
-namespace detail {
+namespace storage_lists {
 template <class List>
 struct TypesOf;
 template <class... T>
 struct TypesOf<blockspan::products::TypeList<T...>> {
   using type = ::testing::Types<T...>;
 };
-}  // namespace detail
+}  // namespace storage_lists
 
 /// Every backend with what the library has of such numbers.
-using StoredConfigs = typename detail::WithScalars<
-    Backends, typename detail::TypesOf<blockspan::products::SpmmStorageScalars>::type>::type;
+using StoredConfigs = typename typed_lists::WithScalars<
+    Backends, typename storage_lists::TypesOf<blockspan::products::SpmmStorageScalars>::type>::type;
 struct StoredNames {
   template <class T>
   static std::string GetName(int) {

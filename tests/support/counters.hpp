@@ -6,16 +6,16 @@
 
 namespace blockspan::test {
 
-namespace detail {
+namespace counting {
 inline std::set<std::string>& matrix_names() {
   static std::set<std::string> names;
   return names;
 }
-}  // namespace detail
+}  // namespace counting
 
 /// Notes that a test has read the real matrix `name`; a run's summary says how many there were.
-inline void note_matrix_read(std::string const& name) { detail::matrix_names().insert(name); }
+inline void note_matrix_read(std::string const& name) { counting::matrix_names().insert(name); }
 
-inline std::size_t matrices_read() { return detail::matrix_names().size(); }
+inline std::size_t matrices_read() { return counting::matrix_names().size(); }
 
 }  // namespace blockspan::test

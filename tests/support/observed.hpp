@@ -16,7 +16,7 @@ struct Observation {
   std::set<std::uint32_t> devices;
 };
 
-namespace detail {
+namespace observing {
 inline Observation seen;
 
 inline void note_kernel(char const* label, std::uint32_t device, std::uint64_t*) {
@@ -36,25 +36,25 @@ inline void note_fence(char const* label, std::uint32_t, std::uint64_t*) {
       text.find("Kokkos::ThreadsInternal::fence") == std::string::npos)
     seen.fences.emplace_back(text);
 }
-}  // namespace detail
+}  // namespace observing
 
 /// What the call in observed() has done so far.
-inline Observation const& observed_so_far() { return detail::seen; }
+inline Observation const& observed_so_far() { return observing::seen; }
 
 /// What Kokkos reports while `call` runs. Other tools of the process are set aside.
 inline Observation observed(std::function<void()> const& call) {
   namespace tools = Kokkos::Tools::Experimental;
-  detail::seen = {};
+  observing::seen = {};
   auto const callbacks = tools::get_callbacks();
   tools::pause_tools();
-  tools::set_begin_parallel_for_callback(detail::note_kernel);
-  tools::set_begin_parallel_reduce_callback(detail::note_kernel);
-  tools::set_begin_parallel_scan_callback(detail::note_kernel);
-  tools::set_allocate_data_callback(detail::note_allocation);
-  tools::set_begin_fence_callback(detail::note_fence);
+  tools::set_begin_parallel_for_callback(observing::note_kernel);
+  tools::set_begin_parallel_reduce_callback(observing::note_kernel);
+  tools::set_begin_parallel_scan_callback(observing::note_kernel);
+  tools::set_allocate_data_callback(observing::note_allocation);
+  tools::set_begin_fence_callback(observing::note_fence);
   call();
   tools::set_callbacks(callbacks);
-  return detail::seen;
+  return observing::seen;
 }
 
 /// Runs `call` while no tool of the process listens.

@@ -166,10 +166,22 @@ TEST(Rooms, KeepTheirNamespaces) {
       std::string const text = text_of(path);
       for (std::sregex_iterator at(text.begin(), text.end(), opened), end; at != end; ++at) {
         auto const owner = room_of.find((*at)[1]);
-        EXPECT_NE((*at)[1], "detail") << path;
         EXPECT_TRUE(owner == room_of.end() || owner->second == name)
             << path << " opens " << (*at)[1];
       }
+    }
+}
+
+// A namespace says whose names are in it, in programs and tests too.
+TEST(Rooms, OpenNoNamespaceDetail) {
+  std::string const opened = "detail {";
+  for (auto const* part : {"src", "apps", "perf", "tests"})
+    for (auto const& entry :
+         fs::recursive_directory_iterator(fs::path(BLOCKSPAN_SOURCE_DIR) / part)) {
+      if (!is_code(entry.path())) continue;
+      std::string const text = text_of(entry.path());
+      EXPECT_EQ(text.find("namespace " + opened), text.npos) << entry.path();
+      EXPECT_EQ(text.find("::" + opened), text.npos) << entry.path();
     }
 }
 

@@ -1,5 +1,4 @@
 // Conversions between float and numbers of 16 bits, against the definitions of their formats.
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -121,7 +120,7 @@ struct SixteenBitNames {
   }
 };
 using SixteenBitConfigs =
-    typename detail::WithScalars<Backends, ::testing::Types<half, bfloat16>>::type;
+    typename typed_lists::WithScalars<Backends, ::testing::Types<half, bfloat16>>::type;
 TYPED_TEST_SUITE(SixteenBit, SixteenBitConfigs, SixteenBitNames);
 
 TYPED_TEST(SixteenBit, EveryPatternIsTheNumberOfItsFormat) {

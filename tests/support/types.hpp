@@ -24,7 +24,7 @@ struct Config {
   using Scalar = ScalarType;
 };
 
-namespace detail {
+namespace typed_lists {
 
 template <class... Lists>
 struct Concatenate;
@@ -76,30 +76,30 @@ struct First {
 template <class Scalar, class... Scalars>
 inline constexpr bool is_among = (std::is_same_v<Scalar, Scalars> || ...);
 
-}  // namespace detail
+}  // namespace typed_lists
 
 /// Every backend of the library.
 using Backends = ::testing::Types<BLOCKSPAN_TEST_BACKENDS>;
 
 /// Every backend with every scalar: for one suite of each part of the library.
 using EveryConfig =
-    typename detail::WithScalars<Backends, ::testing::Types<BLOCKSPAN_TEST_SCALARS>>::type;
+    typename typed_lists::WithScalars<Backends, ::testing::Types<BLOCKSPAN_TEST_SCALARS>>::type;
 
 /// Every backend with a covering array of the scalars: real and complex, double and single.
 using Configs =
-    typename detail::WithScalars<Backends, ::testing::Types<BLOCKSPAN_TEST_COVERING>>::type;
+    typename typed_lists::WithScalars<Backends, ::testing::Types<BLOCKSPAN_TEST_COVERING>>::type;
 
 /// Whether a backend, alone or in a Config, computes in the memory of the host.
 template <class T>
 inline constexpr bool on_host_v =
-    std::is_same_v<typename detail::ExecOf<T>::type::memory_space, Kokkos::HostSpace>;
+    std::is_same_v<typename typed_lists::ExecOf<T>::type::memory_space, Kokkos::HostSpace>;
 
 /// Whether the library is compiled for this backend.
 template <class Exec>
-inline constexpr bool has_backend = detail::is_among<Exec, BLOCKSPAN_TEST_BACKENDS>;
+inline constexpr bool has_backend = typed_lists::is_among<Exec, BLOCKSPAN_TEST_BACKENDS>;
 
 /// The first backend of the library, for tests that need only one.
-using AnyBackend = typename detail::First<BLOCKSPAN_TEST_BACKENDS>::type;
+using AnyBackend = typename typed_lists::First<BLOCKSPAN_TEST_BACKENDS>::type;
 
 /// Two instances that share the resources of one; OpenMP's single thread cannot be shared.
 template <class Exec>
@@ -115,7 +115,7 @@ inline constexpr char const* needs_host =
 
 /// True if the solvers are compiled for this scalar.
 template <class Scalar>
-inline constexpr bool has_scalar = detail::is_among<Scalar, BLOCKSPAN_TEST_SCALARS>;
+inline constexpr bool has_scalar = typed_lists::is_among<Scalar, BLOCKSPAN_TEST_SCALARS>;
 
 /// Why a test is skipped that is complex.
 inline constexpr char const* needs_complex = "needs complex_double in Blockspan_SCALARS";
@@ -123,8 +123,8 @@ inline constexpr char const* needs_complex = "needs complex_double in Blockspan_
 /// Those of all whose scalar has Keep<Scalar>::value; all of them if none has.
 template <template <class> class Keep>
 using ConfigsWith = std::conditional_t<
-    std::is_same_v<typename detail::Filter<Keep, EveryConfig>::type, ::testing::Types<>>,
-    EveryConfig, typename detail::Filter<Keep, EveryConfig>::type>;
+    std::is_same_v<typename typed_lists::Filter<Keep, EveryConfig>::type, ::testing::Types<>>,
+    EveryConfig, typename typed_lists::Filter<Keep, EveryConfig>::type>;
 
 /// Names typed tests `Serial_double`, `OpenMP_complex_float`, ... in the order of the lists.
 struct ConfigNames {

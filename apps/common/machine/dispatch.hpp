@@ -58,7 +58,7 @@ std::string scalar_names(ScalarList<Scalars...>) {
   return names;
 }
 
-namespace detail {
+namespace dispatching {
 
 template <class Scalar, class... Scalars>
 constexpr bool is_among(ScalarList<Scalars...>) {
@@ -87,23 +87,23 @@ auto visit_scalar(std::string const& wanted, Visitor const& visit, ScalarList<Sc
   return result;
 }
 
-}  // namespace detail
+}  // namespace dispatching
 
 /// Whether this build has a scalar.
 template <class Scalar>
-inline constexpr bool has_scalar = detail::is_among<Scalar>(Scalars());
+inline constexpr bool has_scalar = dispatching::is_among<Scalar>(Scalars());
 
 /// visit(exec) on the default instance of the backend called `name`; `auto` is the best of the
 /// build. Throws Error if the build does not have it. Kokkos must run.
 template <class Visitor>
 auto with_backend(std::string const& name, Visitor const& visit) {
-  return detail::visit_backend(name, visit, Backends());
+  return dispatching::visit_backend(name, visit, Backends());
 }
 
 /// visit(Scalar()) for the scalar called `name`. Throws Error if the build does not have it.
 template <class Visitor>
 auto with_scalar(std::string const& name, Visitor const& visit) {
-  return detail::visit_scalar(name, visit, Scalars());
+  return dispatching::visit_scalar(name, visit, Scalars());
 }
 
 }  // namespace blockspan::apps

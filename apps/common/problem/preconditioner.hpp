@@ -1,8 +1,6 @@
 #pragma once
 
-#include <exception>
 #include <memory>
-#include <string>
 #include <utility>
 
 #include <blockspan/distributed/preconditioner.hpp>
@@ -17,11 +15,12 @@
 
 namespace blockspan::apps {
 
-namespace detail {
-
+/// The components that programs link.
 struct LinkedHere {
   static constexpr bool direct = has_direct, gauss_seidel = has_kokkos_kernels;
 };
+
+namespace preconditioning {
 
 /// Throws Error, on all ranks, for what several of them do not have.
 template <class Scalar>
@@ -80,7 +79,7 @@ void finish(PreconditionerInput<Scalar, Exec> const& in, PreconditionerChoice co
   M.notes.insert(M.notes.end(), found.begin(), found.end());
 }
 
-}  // namespace detail
+}  // namespace preconditioning
 
 /// product: A as an operator, which chebyshev keeps by reference; mass: of an eigenproblem, null
 /// for the identity. Both outlive what is made.
@@ -107,24 +106,23 @@ template <class Scalar, class Exec>
 Preconditioner<Scalar, Exec> make_preconditioner(PreconditionerInput<Scalar, Exec> const& in,
                                                  PreconditionerChoice const& choice) {
   if (auto const ranks = in.A->row_space().communicator(); ranks.size() > 1)
-    ranks.run_agreed([&] { detail::require_on_ranks<Scalar>(choice); });
+    ranks.run_agreed([&] { preconditioning::require_on_ranks<Scalar>(choice); });
   MultigridOptions<Scalar, Exec> levels;
   if (choice.kind == PreconditionerKind::multigrid)
-    levels = detail::multigrid_options(in, choice.inputs);
+    levels = preconditioning::multigrid_options(in, choice.inputs);
   Preconditioner<Scalar, Exec> made;
   try {
-    made = blockspan::make_preconditioner<detail::LinkedHere>(in, choice, levels);
+    made = blockspan::make_preconditioner<LinkedHere>(in, choice, levels);
   } catch (Error const& error) {
-    if (!detail::jacobi_serves(in, choice, error)) throw;
+    if (!preconditioning::jacobi_serves(in, choice, error)) throw;
     made.fault = error.what();
   }
   if (!made.fault.empty()) {
     auto const reason = without_cpp_names(made.fault);
-    made = blockspan::make_preconditioner<detail::LinkedHere>(
-        in, {PreconditionerKind::jacobi, "jacobi"});
+    made = blockspan::make_preconditioner<LinkedHere>(in, {PreconditionerKind::jacobi, "jacobi"});
     made.notes.push_back("jacobi instead of " + choice.name + ": " + reason);
   }
-  detail::finish(in, choice, false, made);
+  preconditioning::finish(in, choice, false, made);
   return made;
 }
 
@@ -133,9 +131,9 @@ template <class Scalar, class Exec>
 void switch_late(PreconditionerInput<Scalar, Exec> const& in, PreconditionerChoice const& choice,
                  ChangeOver& late, int iterations, Preconditioner<Scalar, Exec>& M) {
   bool const had_levels = M.levels.has_value();
-  change_over<detail::LinkedHere>(in, late, iterations, M,
-                                  [&] { return detail::multigrid_options(in, choice.inputs); });
-  detail::finish(in, choice, had_levels, M);
+  change_over<LinkedHere>(in, late, iterations, M,
+                          [&] { return preconditioning::multigrid_options(in, choice.inputs); });
+  preconditioning::finish(in, choice, had_levels, M);
 }
 
 }  // namespace blockspan::apps

@@ -17,7 +17,7 @@
 
 namespace blockspan::apps {
 
-namespace detail {
+namespace running {
 
 /// Throws Error where this build lacks the scalar of the problem.
 template <class Command>
@@ -41,7 +41,7 @@ auto solve_on_backend(Command const& command, bool complex, OutputFile* vectors,
   });
 }
 
-}  // namespace detail
+}  // namespace running
 
 /// The course of an app that solves something: claims its outputs, looks at its inputs, solves,
 /// prints and reports. Returns the exit status.
@@ -67,12 +67,12 @@ int run_solver(Command const& command, std::string const& option, std::string co
     report = claim_output("--report", command.machine.report, true);
     file = claim_output(option, vectors, false);
     complex = inspect(command, ranks.size() == 1);
-    detail::require_scalar(command, complex);
+    running::require_scalar(command, complex);
   });
   ranks.broadcast(std::span(&complex, 1), 0);
   InterruptGuard const guard;
   KokkosSession const kokkos;
-  auto result = detail::solve_on_backend(command, complex, file.get(), ranks);
+  auto result = running::solve_on_backend(command, complex, file.get(), ranks);
   result.seconds.total =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   auto& lost = result.lost;

@@ -62,7 +62,7 @@ std::string type_name() {
   return type_name(dtype_of<Scalar>());
 }
 
-namespace detail_of_scalars {
+namespace scalar_dispatch {
 
 template <class... Scalars, class... Others>
 products::TypeList<Scalars..., Others...> together(products::TypeList<Scalars...>,
@@ -93,20 +93,20 @@ auto with_scalar(std::string const& name, Function const& function,
   return result;
 }
 
-}  // namespace detail_of_scalars
+}  // namespace scalar_dispatch
 
 /// function.operator()<Scalar>() for the scalar of that name. Throws Error where this build has no
 /// such scalar.
 template <class Function>
 auto with_scalar(std::string const& name, Function const& function) {
-  return detail_of_scalars::with_scalar(name, function, products::SpmmScalars{});
+  return scalar_dispatch::with_scalar(name, function, products::SpmmScalars{});
 }
 
 /// The same for what values of a matrix may be: numbers of 16 bits too.
 template <class Function>
 auto with_values(std::string const& name, Function const& function) {
-  using detail_of_scalars::together;
-  return detail_of_scalars::with_scalar(
+  using scalar_dispatch::together;
+  return scalar_dispatch::with_scalar(
       name, function, together(products::SpmmScalars{}, products::SpmmStorageScalars{}));
 }
 
