@@ -16,10 +16,7 @@ namespace blockspan::apps {
 namespace {
 
 void add_problem(CLI::App& app, EigCommand& command) {
-  app.add_option("MATRIX", command.matrix,
-                 "A Matrix Market file (.mtx, .mtx.gz; - is the standard input) or a generator "
-                 "spec, see below")
-      ->required();
+  add_matrix_argument(app, command.matrix);
   app.add_option("--mass", command.mass, "M of the pencil A x = lambda M x, a file or a spec");
   app.add_option("--operator", command.operator_kind,
                  "matrix: A itself; laplacian, adjacency: of the graph of its pattern")

@@ -13,10 +13,7 @@ namespace blockspan::apps {
 namespace {
 
 void add_problem(CLI::App& app, SolveCommand& command) {
-  app.add_option("MATRIX", command.matrix,
-                 "A Matrix Market file (.mtx, .mtx.gz; - is the standard input) or a generator "
-                 "spec, see below")
-      ->required();
+  add_matrix_argument(app, command.matrix);
   add_symmetrize_option(app, command.symmetrize);
   auto* const rhs = app.add_option("--rhs", command.rhs,
                                    "B, a Matrix Market file with one right-hand side a column");

@@ -13,10 +13,7 @@ namespace blockspan::apps {
 namespace {
 
 void add_problem(CLI::App& app, SpmmCommand& command) {
-  app.add_option("MATRIX", command.matrix,
-                 "A Matrix Market file (.mtx, .mtx.gz; - is the standard input) or a generator "
-                 "spec, see below")
-      ->required();
+  add_matrix_argument(app, command.matrix);
   app.add_option("--columns", command.columns, "Widths of the block, separated by commas")
       ->delimiter(',')
       ->allow_extra_args(false)

@@ -115,6 +115,13 @@ void set_up(CLI::App& app, std::string const& name, std::string const& summary) 
   app.option_defaults()->always_capture_default();
 }
 
+void add_matrix_argument(CLI::App& app, std::string& matrix) {
+  app.add_option("MATRIX", matrix,
+                 "A Matrix Market file (.mtx, .mtx.gz; - is the standard input) or a generator "
+                 "spec, see below")
+      ->required();
+}
+
 void add_symmetrize_option(CLI::App& app, bool& symmetrize) {
   app.add_flag(
       "--symmetrize", symmetrize,

@@ -18,6 +18,9 @@ void set_up(CLI::App& app, std::string const& name, std::string const& summary);
 /// --backend, --spmm, --partition, --report and --quiet.
 void add_machine_options(CLI::App& app, MachineOptions& options);
 
+/// MATRIX, what every program reads.
+void add_matrix_argument(CLI::App& app, std::string& matrix);
+
 /// --symmetrize, for the programs whose matrices must be Hermitian.
 void add_symmetrize_option(CLI::App& app, bool& symmetrize);
 
@@ -25,8 +28,7 @@ void add_symmetrize_option(CLI::App& app, bool& symmetrize);
 void add_partition_option(CLI::App& app, std::string& partition);
 
 /// What goes with --preconditioner multigrid: --near-null, --coordinates, --block-size,
-/// --adaptive,
-/// --hierarchy, --levels.
+/// --adaptive, --hierarchy, --levels.
 void add_multigrid_options(CLI::App& app, MultigridInputs& inputs);
 
 /// Reads the command line. False where it asked for --help or --version, which are answered on
