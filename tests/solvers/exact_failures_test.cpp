@@ -17,7 +17,22 @@ namespace {
 using ::testing::HasSubstr;
 
 template <class Config>
-class ExactFailures : public ExactTest<Config> {};
+class ExactFailures : public ExactTest<Config> {
+ protected:
+  struct Case {
+    typename ExactTest<Config>::Matrix K;
+    std::vector<double> spectrum;
+  };
+  std::vector<Case> cases() const {
+    std::vector<double> of_cube, graded;
+    for (int i = 0; i < 64; ++i) of_cube.push_back(2 * __builtin_popcount(i));
+    for (int i = 0; i < 60; ++i) graded.push_back(std::pow(1.5, i / 2 - 10));  // in pairs
+    return {{generate<typename Config::Scalar>(this->exec_, "laplace7:5x5x5"), grid7_spectrum(5)},
+            {this->cube(6), of_cube},
+            {this->diagonal(graded), graded},
+            {this->chain(90), this->chain_spectrum(90)}};
+  }
+};
 TYPED_TEST_SUITE(ExactFailures, ExactConfigs, ConfigNames);
 
 /// True factors whose counts know of eigenvalues that are not there, as a solver sees those that it
@@ -87,19 +102,7 @@ TYPED_TEST(ExactFailures, AHiddenPairIsMissedWithItsCell) {
 
 // One column a block, a small basis, tolerances of nothing: whatever is found, a proof is true.
 TYPED_TEST(ExactFailures, WeakRunsAreNeverProvedWrongly) {
-  using Scalar = typename TypeParam::Scalar;
-  struct Case {
-    CrsMatrix<Scalar, typename TypeParam::Exec> K;
-    std::vector<double> spectrum;
-  };
-  std::vector<double> of_cube, graded;
-  for (int i = 0; i < 64; ++i) of_cube.push_back(2 * __builtin_popcount(i));
-  for (int i = 0; i < 60; ++i) graded.push_back(std::pow(1.5, i / 2 - 10));  // in pairs
-  std::vector<Case> const cases{
-      {generate<Scalar>(this->exec_, "laplace7:5x5x5"), grid7_spectrum(5)},
-      {this->cube(6), of_cube},
-      {this->diagonal(graded), graded},
-      {this->chain(90), this->chain_spectrum(90)}};
+  auto const cases = this->cases();
   int runs = 0, wrong = 0, proved = 0;
   for (auto const& [K, spectrum] : cases)
     for (double const place : {-0.1, 0.31, 0.6, 1.1, 2.9, 5.2})
@@ -130,6 +133,29 @@ TYPED_TEST(ExactFailures, WeakRunsAreNeverProvedWrongly) {
   EXPECT_EQ(runs, 288);
   EXPECT_GT(wrong, 40);
   EXPECT_GT(proved, 25);
+}
+
+TYPED_TEST(ExactFailures, WeakIntervalsAreNeverProvedWrongly) {
+  int wrong = 0, proved = 0;
+  for (auto const& [K, spectrum] : this->cases())
+    for (auto const& [from, to] : {std::pair(-0.1, 1.1), std::pair(0.31, 2.9), std::pair(1.1, 7.0)})
+      for (double const tolerance : {1e-8, 1e-2, 0.3})
+        for (int const steps : {40, 400}) {
+          ExactOptions options{.tolerance = tolerance, .block = 1, .basis = 16, .slice = 8};
+          options.max_steps = steps;
+          auto const report = this->inside(K, nullptr, from, to, options);
+          auto const truth = within(spectrum, from, to);
+          bool right = report.eigenvalues.size() == truth.size();
+          for (std::size_t j = 0; right && j < truth.size(); ++j)
+            right = std::abs(report.eigenvalues[j] - truth[j]) <= 1e-7 * (1 + truth[j]);
+          wrong += right ? 0 : 1;
+          if (report.proof != Proof::proved) continue;
+          ++proved;
+          EXPECT_TRUE(right) << from << " to " << to << ", " << steps << " steps, tolerance "
+                             << tolerance;
+        }
+  EXPECT_GT(wrong, 20);
+  EXPECT_GT(proved, 20);
 }
 
 TYPED_TEST(ExactFailures, CountsOnAnEigenvalueAreNotTrusted) {
@@ -252,8 +278,8 @@ TYPED_TEST(ExactFailures, AnIntervalGoesOnFromItsCheckpointWithTheSameBits) {
   auto const [whole, X] = solved(2000, "", "");
   ASSERT_EQ(whole.proof, Proof::proved) << whole.trouble;
   ASSERT_GT(whole.shifts, 2);
-  // 12: a run has converged by then, and would not look before its next step
-  for (int const steps : {1, 12, whole.steps / 2, whole.steps - 1}) {
+  // 9 to 12: a run may have converged by then, and would not look before a later step
+  for (int const steps : {1, 9, 10, 11, 12, whole.steps / 2, whole.steps - 1}) {
     auto const broken = solved(steps, path, "").first;
     EXPECT_EQ(broken.status, Status::max_iterations);
     EXPECT_EQ(broken.checkpoint_fault, "");

@@ -1,6 +1,7 @@
 // Pairs near a shift, all pairs of an interval and counts, against closed forms.
 #include <cmath>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -77,6 +78,22 @@ TYPED_TEST(Exact, FindsAllCopiesInAnInterval) {
   EXPECT_EQ(near.status, Status::converged);
   EXPECT_TRUE(near.proof == Proof::tied || near.proof == Proof::proved);
   for (double const value : near.eigenvalues) EXPECT_NEAR(std::abs(value - 9), 1, 1e-12);
+}
+
+// The density of modes of a solid, which the ends of an interval say nothing about, and an interval
+// that begins below all of them: no more shifts than slices, and no cell that is left half done.
+TYPED_TEST(Exact, IntervalsOfUnevenDensityTakeAsManyShiftsAsSlices) {
+  constexpr int n = 1500, slice = 64;
+  std::vector<double> spectrum;
+  for (int i = 1; i <= n; ++i) spectrum.push_back(std::pow(i / double(n), 2.0 / 3.0));
+  auto const K = this->diagonal(spectrum);
+  for (auto const& [from, to] : {std::pair(-0.05, 0.4), std::pair(0.1, 0.45)}) {
+    auto const report = this->inside(K, nullptr, from, to, {.slice = slice});
+    EXPECT_EQ(report.proof, Proof::proved) << report.trouble;
+    EXPECT_TRUE(are_right(report, within(spectrum, from, to), 1e-12));
+    EXPECT_LE(report.shifts, 1 + report.counted / slice);
+    EXPECT_LE(report.solved_columns, 5 * report.counted);
+  }
 }
 
 TYPED_TEST(Exact, MovesShiftsOffEigenvalues) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <blockspan/solvers/exact/interval_state.hpp>
@@ -87,10 +88,10 @@ class Interval {
     }
   }
 
-  /// How many of those missing a run looks for: a slice, or all where a second run would find few.
-  std::int64_t one_run(std::int64_t missing) const {
+  /// Runs that share what is missing.
+  std::int64_t runs_for(std::int64_t missing) const {
     std::int64_t const slice = pencil_.options.slice;
-    return 2 * missing <= 3 * slice ? missing : slice;
+    return std::max<std::int64_t>((2 * missing + slice) / (2 * slice), 1);
   }
 
   std::vector<Cell> cells() const {
@@ -141,26 +142,48 @@ class Interval {
     return false;
   }
 
-  /// Where to factor next in a cell: the middle of what the last run did not reach, or a little
-  /// beyond its reach where the cell misses more than a run finds.
+  /// Where to factor next in a cell: in the widest stretch without a pair found, half a slice away
+  /// from those beside it, by their density.
   double place_in(Cell const& cell) const {
     constexpr double others[] = {0.5, 0.27, 0.73, 0.4};
-    double const width = cell.to - cell.from;
-    if (state_.tries > 0) return cell.from + others[state_.tries] * width;
-    double from = cell.from, to = cell.to;
-    if (state_.reach > 0) {
-      double const left = state_.last - state_.reach, right = state_.last + state_.reach;
-      if (right > from && right < to && left <= from)
-        from = right;
-      else if (left > from && left < to && right >= to)
-        to = left;
-    }
-    double const slice = pencil_.options.slice;
-    double const q = static_cast<double>(cell.missing);
-    if (one_run(cell.missing) == cell.missing) return (from + to) / 2;
-    double const step =
-        state_.reach > 0 && from > cell.from ? 0.9 * state_.reach : slice / (2 * q) * width;
-    return std::min(from + step, (from + to) / 2);
+    if (state_.tries > 0) return cell.from + others[state_.tries] * (cell.to - cell.from);
+    auto known = state_.found.values;
+    std::sort(known.begin(), known.end());
+    auto const [from, to] = widest_gap(known, cell);
+    double const width = to - from, all = static_cast<double>(cell.missing);
+    double const runs = static_cast<double>(runs_for(cell.missing)), slice = all / runs;
+    double const below = density(known, from, -1), above = density(known, to, 1);
+    if (below == 0 && above == 0)  // whole slices on both sides, if they are equally wide
+      return from + (std::ceil(runs / 2) - 0.5) / runs * width;
+    // edge x + slope x^2 / 2 pairs lie within x of the edge, and all in the gap
+    double const edge = std::min(below > 0 ? below : above, 2 * all / width);
+    double const slope = 2 * (all / width - edge) / width;
+    double const x = slice / (edge + std::sqrt(edge * edge + slope * slice));
+    return below > 0 ? from + x : to - x;
+  }
+
+  /// Between neighbours of the ends of the cell and the pairs found in it, which are ascending.
+  static std::pair<double, double> widest_gap(std::vector<double> const& known, Cell const& cell) {
+    double last = cell.from, from = last, to = last;
+    auto const look = [&](double next) {
+      if (next - last > to - from) from = last, to = next;
+      last = next;
+    };
+    for (double const value : known)
+      if (cell.holds(value)) look(value);
+    look(cell.to);
+    return {from, to};
+  }
+
+  /// Of the pairs known on that side of a place; 0: too few to say.
+  static double density(std::vector<double> const& sorted, double place, int side) {
+    constexpr std::ptrdiff_t few = 4, most = 32;
+    auto const first = std::lower_bound(sorted.begin(), sorted.end(), place);
+    auto const last = std::upper_bound(sorted.begin(), sorted.end(), place);
+    auto const count = std::min(most, side < 0 ? last - sorted.begin() : sorted.end() - first);
+    if (count < few) return 0;
+    double const length = side < 0 ? place - *(last - count) : *(first + count - 1) - place;
+    return length > 0 ? static_cast<double>(count) / length : 0;
   }
 
   /// One run, and more at the same place while it finds copies of one value only.
@@ -168,17 +191,9 @@ class Interval {
     for (int again = 0; again < 16; ++again) {
       std::int64_t const need = marks_missing(cell);
       if (need <= 0) return true;
-      int const wanted = static_cast<int>(one_run(need));
       auto const locked =
           select(pencil_, state_.found, indices_within(state_.found.values, cell.from, cell.to));
-      Lanczos<Scalar, Exec> run(pencil_,
-                                {.shift = shift,
-                                 .wanted = wanted,
-                                 .may_leave = false,
-                                 .found = static_cast<std::int64_t>(state_.found.size()),
-                                 .all = report_.counted,
-                                 .number = ++state_.runs},
-                                pencil_.with_mass(locked.X));
+      Lanczos<Scalar, Exec> run(pencil_, task(shift, cell, need), pencil_.with_mass(locked.X));
       auto const end = run.run();
       if (end == RunEnd::mass_negative || end == RunEnd::not_finite) {
         report_.status = end == RunEnd::mass_negative ? Status::mass_not_positive_definite
@@ -198,6 +213,31 @@ class Interval {
     return true;
   }
 
+  /// A slice around the shift, and all on a side of it that holds little more than its share: what
+  /// is left there would take a run of its own.
+  RunTask task(double shift, Cell const& cell, std::int64_t need) {
+    RunTask run{.shift = shift,
+                .may_leave = false,
+                .found = static_cast<std::int64_t>(state_.found.size()),
+                .all = report_.counted,
+                .number = ++state_.runs,
+                .from = cell.from,
+                .to = cell.to};
+    std::int64_t const runs = runs_for(need), slice = (need + runs - 1) / runs;
+    run.wanted = static_cast<int>(slice);
+    bool const counts = std::any_of(state_.marks.begin(), state_.marks.end(),
+                                    [&](ShiftCount const& mark) { return mark.shift == shift; });
+    if (!counts) return run;
+    auto const asked = [&](double from, double to) {
+      std::int64_t const side = marks_missing({from, to});
+      return runs == 1 || 5 * side <= 4 * slice ? side : std::int64_t{0};
+    };
+    run.below = asked(cell.from, shift), run.above = asked(shift, cell.to);
+    run.enough = runs == 1 ? static_cast<int>(need) : run.wanted;
+    if (run.below > 0 || run.above > 0) run.wanted = static_cast<int>((3 * slice + 1) / 2);
+    return run;
+  }
+
   std::int64_t marks_missing(Cell const& cell) const {
     std::int64_t sum = 0;
     for (Cell const& part : cells())
@@ -207,13 +247,11 @@ class Interval {
 
   /// Adds the new pairs of the cell; true where all lie at one distance and more are missing.
   bool keep(Lanczos<Scalar, Exec>& run, int count, double shift, Cell const& cell) {
-    state_.last = shift, state_.reach = 0;
     auto const pairs = take_pairs(pencil_, run, count);
     std::vector<int> news;
     double least = std::numeric_limits<double>::infinity(), most = 0;
     for (int j = 0; j < static_cast<int>(pairs.size()); ++j) {
       double const distance = std::abs(pairs.values[j] - shift);
-      state_.reach = std::max(state_.reach, distance);
       if (!cell.holds(pairs.values[j])) continue;
       news.push_back(j);
       least = std::min(least, distance), most = std::max(most, distance);

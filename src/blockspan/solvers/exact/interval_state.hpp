@@ -16,7 +16,6 @@ struct IntervalState {
   std::vector<ShiftCount> marks;  ///< the ends and every shift that counts, ascending
   Pairs<Scalar, Exec> found;
   int tries = 0, runs = 0;
-  double last = 0, reach = 0;  ///< the last shift, and how far its run came
   // of the report
   std::vector<ShiftCount> counts;
   int shifts = 0, factorizations = 0, steps = 0;
@@ -25,7 +24,7 @@ struct IntervalState {
   template <class Archive>
   void visit(Archive& archive) {
     archive(marks), archive(found.values), archive(found.errors), archive(found.bounds);
-    archive(tries), archive(runs), archive(last), archive(reach);
+    archive(tries), archive(runs);
     archive(counts), archive(shifts), archive(factorizations), archive(steps);
     archive(solved_columns);
   }
@@ -67,7 +66,7 @@ IntervalProblem problem_of(Pencil<Scalar, Exec> const& pencil, double a, double 
           options.seed};
 }
 
-constexpr std::uint64_t interval_mark = 0x6c61767265746e69;  // tells its files from others
+constexpr std::uint64_t interval_mark = 0x326c61767265746e;  // tells its files from others
 
 /// Throws Error where the file cannot be written.
 template <class Scalar, class Exec>

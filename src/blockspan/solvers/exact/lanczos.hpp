@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -25,12 +26,16 @@ enum class RunEnd {
 /// What a run is for.
 struct RunTask {
   double shift = 0;                 ///< that of the factors
-  int wanted = 1;                   ///< pairs nearest the shift
+  int wanted = 1;                   ///< pairs nearest the shift, at most
   bool may_move = true;             ///< whether badly_placed is an answer, and
   bool may_leave = true;            ///< far_away
   bool by_ratio = false;            ///< the largest |1 + 2 sigma theta| first, the Cayley transform
   std::int64_t found = 0, all = 0;  ///< for the monitor
   int number = 0;                   ///< of the run: the seed of its columns
+  /// Fewer do where they are `enough` and have so many in (from, shift) and in (shift, to).
+  int enough = std::numeric_limits<int>::max();
+  double from = 0, to = 0;
+  std::int64_t below = 0, above = 0;
 };
 
 /// Block Lanczos on OP = (K - sigma M)^-1 M, self-adjoint in <x, y> = x^H M y, orthogonal to locked
@@ -72,7 +77,7 @@ class Lanczos {
       if (!ritz()) return RunEnd::not_finite;
       // before any are accepted: rounding of the first is more than the residuals of the others
       if (task_.may_move && (hides_others() || is_badly_placed())) return RunEnd::badly_placed;
-      if (accepted_ >= task_.wanted) return RunEnd::converged;
+      if (suffices(accepted_)) return RunEnd::converged;
       if (width_ == 0) return RunEnd::exhausted;
       if (!goes_on) return RunEnd::interrupted;
       if (task_.may_leave && is_far_away()) return RunEnd::far_away;
@@ -133,10 +138,12 @@ class Lanczos {
  private:
   static constexpr int most_steps = 500;  // the most seen with a good shift are 160
 
+  int least() const { return std::min(task_.wanted, task_.enough); }  ///< pairs that may do
+
   /// Of the wanted values the last that is no rounding error of the first.
   std::size_t last_wanted() const {
     int const there = width_ == 0 ? std::max(finite(), 1) : static_cast<int>(theta_.size());
-    return static_cast<std::size_t>(std::min(task_.wanted, there)) - 1;
+    return static_cast<std::size_t>(std::min(least(), there)) - 1;
   }
 
   /// Signed distances from the shift of the wanted values, or of a block; false: on both sides.
@@ -210,11 +217,24 @@ class Lanczos {
     return width_ < block_ ? fill() : RunEnd::converged;
   }
 
-  /// More often where all wanted pairs have nearly converged.
   bool due() const {
-    int const enough = is_near_ ? columns_ / 20 : std::max(16, columns_ / 8);
-    return (columns_ >= task_.wanted + block_ && added_ >= enough) ||
+    return (columns_ >= 3 * least() / 2 + block_ && added_ >= wait_) ||
            (steps_ == 6 && columns_ > task_.wanted);
+  }
+
+  /// The next check is due once the pairs that are wanted have converged, if their residuals go on
+  /// falling as they did since the last one; they fall ever faster.
+  void plan_check() {
+    int count = least();
+    while (count < columns_ && !suffices(count)) ++count;
+    double worst = 1;
+    for (int j = 0; j < std::min(count, columns_); ++j)
+      worst = std::max(worst, residual_[j] / (pencil_.options.tolerance * std::abs(theta_[j])));
+    double const excess = std::log(worst), rate = (excess_ - excess) / added_;
+    double const left = rate > 0 ? 0.8 * excess / rate : columns_;
+    double const most = std::max(16, columns_ / 5);
+    wait_ = static_cast<int>(std::clamp(left, columns_ / 32.0, most));
+    excess_ = excess;
   }
 
   /// (R S(last block, :))(i, column): what couples a Ritz vector to the next block.
@@ -228,7 +248,6 @@ class Lanczos {
   /// The Ritz pairs of T.
   bool ritz() {
     solvers::PhaseTimer<Exec> const timer(nullptr, pencil_.report.seconds.dense);
-    added_ = 0;
     s_ = solvers::small_matrix<Scalar>(columns_, columns_);
     solvers::copy_small(solvers::part(t_, 0, columns_, 0, columns_), s_);
     std::vector<double> values;
@@ -249,10 +268,22 @@ class Lanczos {
     }
     accepted_ = 0;
     while (accepted_ < columns_ && is_within(accepted_, 1)) ++accepted_;
-    int near = accepted_;
-    while (near < std::min(columns_, task_.wanted) && is_within(near, 1e3)) ++near;
-    is_near_ = near >= task_.wanted;
+    plan_check();
+    added_ = 0;
     return true;
+  }
+
+  /// Whether the leading `count` pairs are what the run is for.
+  bool suffices(int count) const {
+    if (count >= task_.wanted) return true;
+    if (count < task_.enough) return false;
+    std::int64_t below = 0, above = 0;
+    for (int j = 0; j < count; ++j) {
+      double const value = task_.shift + 1 / theta_[j];
+      if (task_.from < value && value < task_.shift) ++below;
+      if (task_.shift < value && value < task_.to) ++above;
+    }
+    return below >= task_.below && above >= task_.above;
   }
 
   bool is_within(int j, double factor) const {
@@ -269,7 +300,7 @@ class Lanczos {
   /// the rounding of the first. With rows that have no mass they may as well be infinite, unless
   /// rounding alone keeps the shift from an eigenvalue.
   bool hides_others() const {
-    auto const free = std::min<std::int64_t>(task_.wanted, pencil_.rows() - locked_);
+    auto const free = std::min<std::int64_t>(least(), pencil_.rows() - locked_);
     if (width_ > 0 || finite() >= free) return false;
     return !pencil_.factors().massless_rows() || std::abs(theta_.front()) * 1e-10 * scale() > 1;
   }
@@ -311,8 +342,10 @@ class Lanczos {
   int columns_ = 0;  ///< of the basis, with OP applied; behind them is the next block
   int width_ = 0;    ///< its columns
   int before_ = 0;   ///< columns before it that it is coupled to: a block, or all after a restart
-  int added_ = 0, steps_ = 0, accepted_ = 0;
-  bool is_near_ = false;  ///< all wanted pairs have nearly converged
+  int steps_ = 0, accepted_ = 0;
+  int added_ = 0;      ///< columns since the last check of convergence
+  int wait_ = 16;      ///< until the next
+  double excess_ = 0;  ///< log of the largest residual of a wanted pair over what it may be, then
   std::int64_t random_ = 0;
   WithMass<Scalar, Exec> v_, z_;
   SmallMatrix<Scalar> t_, r_, s_;
