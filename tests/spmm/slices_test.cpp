@@ -60,7 +60,7 @@ TYPED_TEST(HeldSlices, GiveTheBitsOfTheMatrix) {
               << c.words();
         }
   }
-  EXPECT_EQ(held > 0, may_hold<Scalar>(runs_on_host_v<Exec>));
+  EXPECT_EQ(held > 0, may_hold<Scalar>(support::runs_on_host_v<Exec>));
 }
 
 /// A column of a wider block is read with its stride.
@@ -138,7 +138,7 @@ TYPED_TEST(HeldSlices, ServeOperators) {
       exec, random_matrix<Scalar>("random", 700, 700, [](std::int64_t i) { return 1 + i % 11; }));
   auto const plain = matrix_operator(exec, A, 1);
   auto const fast = plain.for_many_products(exec);
-  EXPECT_EQ(fast != nullptr, may_hold<Scalar>(runs_on_host_v<Exec>));
+  EXPECT_EQ(fast != nullptr, may_hold<Scalar>(support::runs_on_host_v<Exec>));
   if (!fast) return;
   auto const Z = make_block(exec, right, random_block<Scalar>(700, 1, 1)),
              R = make_block(exec, right, random_block<Scalar>(700, 1, 2));
@@ -167,7 +167,8 @@ TYPED_TEST(HeldSlices, ServeOperators) {
 TYPED_TEST(HeldSlices, GiveTheBitsOfLargeMatricesOnDevices) {
   using Exec = typename TypeParam::Exec;
   using Scalar = typename TypeParam::Scalar;
-  if (runs_on_host_v<Exec>) GTEST_SKIP() << "on hosts slices do not depend on how many rows";
+  if (support::runs_on_host_v<Exec>)
+    GTEST_SKIP() << "on hosts slices do not depend on how many rows";
   Exec const exec;
   auto const expect_same = [&](char const* spec, bool holds) {
     auto const A = generate<Scalar>(exec, spec);
