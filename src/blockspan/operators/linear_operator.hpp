@@ -160,12 +160,13 @@ class LinearOperator {
     return false;
   }
 
-  /// Products with one column after which solvers call for_many_products(). Its cost is saved again
-  /// within as many products for rows of equal length, within fewer for uneven ones.
+  /// Products with one column after which solvers on hosts call for_many_products(). Its cost is
+  /// saved again within as many products for rows of equal length, within fewer for uneven ones. On
+  /// devices nothing was gained in whole solves (perf/notes/rows.md).
   static constexpr int many_products = 24;
   /// The same operator, to the same bits, in a form whose products with one column are faster;
   /// null: there is none, or no memory for it. It keeps the current values, and may refer to this
-  /// operator. Costs about as much as five products; waits for the instance.
+  /// operator. Costs about as much as five products, on devices 10 to 50; waits for the instance.
   virtual std::shared_ptr<LinearOperator const> for_many_products(Exec const& exec) const {
     (void)exec;
     return nullptr;
