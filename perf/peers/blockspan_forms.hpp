@@ -19,7 +19,8 @@
 namespace blockspan::perf {
 
 /// The product A X of a case in another form, by what its plan chooses: blocks of two layouts,
-/// 64-bit offsets, a matrix that holds A^T. They take part in the studies that name them.
+/// 64-bit offsets, one column of a matrix that is held in slices, a matrix that holds A^T. They
+/// take part in the studies that name them.
 inline constexpr char const* form_family = "form";
 
 /// A^T, its rows sorted. Made by the host.
@@ -104,6 +105,13 @@ std::vector<Contender> form_contenders(Operands<Scalar> const& with) {
       auto const A = with_long_offsets(with.exec, with.A);
       return prepare_form(with, A, as_it_is, [with, A](auto const& plan) {
         spmm(with.exec, plan, Op::none, with.alpha, A, with.X_row, with.beta, with.Y_row);
+      });
+    });
+  if (with.columns() == 1)
+    add("form/held_slices", Order::row, [with] {
+      auto const hold = [with](auto& plan) { plan.hold_slices(with.exec, with.A); };
+      return prepare_form(with, with.A, hold, [with](auto const& plan) {
+        spmm(with.exec, plan, Op::none, with.alpha, with.A, with.X_row, with.beta, with.Y_row);
       });
     });
   auto const transposed = [with](auto const& make_ready) {

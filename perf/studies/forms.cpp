@@ -12,7 +12,8 @@ Study forms(Scope const& scope) {
   study.note =
       "Transposed: the matrix in memory is A^T, and its transpose multiplies, so that the result "
       "is "
-      "the plain one's; held: SpmmPlan::hold_transpose. Symmetric matrices hold nothing then.";
+      "the plain one's; held: SpmmPlan::hold_transpose. Symmetric matrices hold nothing then. In "
+      "slices: SpmmPlan::hold_slices, for one column; as auto where nothing is held.";
   study.table = {{"matrix", "matrix"},
                  {"type", "scalar"},
                  {"n", "columns"},
@@ -22,6 +23,7 @@ Study forms(Scope const& scope) {
                  {"column-major X / auto", "speedup:auto:form/column_x"},
                  {"column-major Y / auto", "speedup:auto:form/column_y"},
                  {"64-bit offsets / auto", "speedup:auto:form/long_offsets"},
+                 {"in slices / auto", "speedup:auto:form/held_slices"},
                  {"transposed, held / auto", "speedup:auto:form/held_transpose"},
                  {"transposed / auto", "speedup:auto:form/transposed"}};
   auto const add = [&](std::string const& group, std::string const& spec, int columns,
@@ -33,7 +35,8 @@ Study forms(Scope const& scope) {
                            .contenders = {"auto", "form"}});
   };
   if (scope.quick) {
-    for (std::string const spec : {"laplace7:12", "rmat:8:8"}) add("quick", spec, 8, "f64");
+    for (std::string const spec : {"laplace7:12", "rmat:8:8"})
+      for (int const columns : {1, 8}) add("quick", spec, columns, "f64");
     return study;
   }
   for (std::string const spec : {"laplace7:128", "laplace27:96", "elasticity:44:free", "rmat:20:16",

@@ -233,7 +233,8 @@ TYPED_TEST(Distributed, FactsAreThoseOfTheWholeMatrix) {
     auto const whole = one.diagonal(this->exec);
     EXPECT_EQ(op.diagonal(this->exec),
               (std::vector<double>(whole.begin() + cuts[rank], whole.begin() + cuts[rank + 1])));
-    auto const jacobi_here = jacobi(this->exec, matrix->diagonal_block(this->exec)).factors();
+    auto const jacobi_here =
+        jacobi(this->exec, matrix->diagonal_block(this->exec), world()).factors();
     auto const jacobi_all = jacobi(this->exec, A).factors();
     for (std::size_t i = 0; i < jacobi_here.extent(0); ++i)
       EXPECT_EQ(jacobi_here(i), jacobi_all(static_cast<std::size_t>(cuts[rank]) + i));

@@ -67,6 +67,7 @@ struct SpmmVariant {
   bool items = false;        ///< a work item has a row or an element of Y: there are no lanes
   bool team_of_one = false;  ///< a team is one thread
   bool clusters_rows = false;     ///< visits rows in an order in which neighbours share columns
+  bool reads_slices = false;      ///< on devices: also from the slices that a plan may hold
   std::int64_t most_columns = 0;  ///< of a launch without vectors; 0: any
   bool as_it_is = false;          ///< all columns of any blocks in one launch
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include <Kokkos_Core.hpp>
 #include <climits>
@@ -9,6 +10,7 @@
 #include <blockspan/spmm/devices/hopper.hpp>
 #include <blockspan/spmm/layouts/distances.hpp>
 #include <blockspan/spmm/layouts/pattern.hpp>
+#include <blockspan/spmm/parts/lane_grid.hpp>
 #include <blockspan/support/arithmetic.hpp>
 #include <blockspan/support/memory.hpp>
 
@@ -18,6 +20,10 @@
 // than the longest of their slice leave gaps, which nothing reads.
 
 namespace blockspan::products {
+
+/// Whether products of these scalars have a kernel that reads such slices.
+template <class Exec, class Scalar>
+inline constexpr bool has_lane_slices_v = lanes_exchange_v<Exec>&& std::is_floating_point_v<Scalar>;
 
 template <class Scalar, class Exec>
 struct LaneSlices {

@@ -10,9 +10,9 @@
 
 #include <Kokkos_Core.hpp>
 
-#include <blockspan/spmm/kernels/row_pairs/lane_slices.hpp>
 #include <blockspan/spmm/kernels/rows/slices_host.hpp>
 #include <blockspan/spmm/launch/check.hpp>
+#include <blockspan/spmm/layouts/lane_slices.hpp>
 #include <blockspan/spmm/prepared/plan_state.hpp>
 #include <blockspan/support/scalar.hpp>
 
@@ -123,16 +123,16 @@ std::shared_ptr<void const> slices_of_panel(Exec const& exec,
                                             PreparedPattern<Exec, Ordinal> const& plain,
                                             MatrixRef<Scalar, int, Ordinal> const& A,
                                             void const* old) {
-  auto const kernel = decision_at(plain, 1, sizeof(Scalar)).first().kernel();
+  SpmmVariant const& variant = *decision_at(plain, 1, sizeof(Scalar)).first().variant;
   if constexpr (has_slices_v<Exec, Scalar>) {
     using Slices = RowSlices<Scalar, Exec, Ordinal>;
-    if (kernel == SpmmKernelId::rows)
+    if (variant.kernel == SpmmKernelId::rows)
       return std::make_shared<Slices const>(
           make_row_slices(exec, A, old ? *static_cast<Slices const*>(old) : Slices{}));
   } else if constexpr (has_lane_slices_v<Exec, Scalar>) {
     using Slices = LaneSlices<Scalar, Exec>;
     auto slices = old ? *static_cast<Slices const*>(old) : Slices{};
-    if (kernel == SpmmKernelId::row_pairs && !plain.distances.empty() &&
+    if (variant.reads_slices && !plain.distances.empty() &&
         fill_lane_slices(exec, A, plain.distances.shift, slices))
       return std::make_shared<Slices const>(slices);
   }

@@ -111,10 +111,6 @@ struct SliceLanes {
   }
 };
 
-/// Whether products of these scalars have such a kernel.
-template <class Exec, class Scalar>
-inline constexpr bool has_lane_slices_v = lanes_exchange_v<Exec>&& std::is_floating_point_v<Scalar>;
-
 /// Launches the product from the slices that a call of RowPairs has; false: it has none.
 template <class Call>
 bool launched_slices(Call const& call) {

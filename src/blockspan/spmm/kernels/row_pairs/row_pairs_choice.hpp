@@ -61,6 +61,7 @@ struct RowPairsChoice : tuning::RowPairsLimits {
       .loses = "for one column of matrices with many rows",
       .kernel = SpmmKernelId::row_pairs,
       .by_rows = true,
+      .reads_slices = true,
       .most_columns = 1,
       .is_offered = needs,
       .replaces = replaces,
