@@ -27,7 +27,6 @@ inline constexpr bool has_lane_slices_v = lanes_exchange_v<Exec>&& std::is_float
 
 template <class Scalar, class Exec>
 struct LaneSlices {
-  static constexpr int rows = tuning::lane_slice_rows;
   template <class Element>
   using Array = Kokkos::View<Element*, typename Exec::memory_space>;
 
@@ -42,10 +41,10 @@ struct PlaceSlices {
   static constexpr int rows = tuning::lane_slice_rows;
   PatternRef<int, Ordinal> A;
   std::int64_t slices;
-  int* first;  ///< null: they are counted only
+  int* first;
 
   KOKKOS_FUNCTION void operator()(std::int64_t slice, std::int64_t& places, bool final) const {
-    if (final && first != nullptr) first[slice] = static_cast<int>(places);
+    if (final) first[slice] = static_cast<int>(places);
     if (slice == slices) return;
     int longest = 0;
     for (std::int64_t row = slice * rows; row < Kokkos::min((slice + 1) * rows, A.rows); ++row)
@@ -85,22 +84,18 @@ bool fill_lane_slices(Exec const& exec, MatrixRef<Scalar, int, Ordinal> const& A
   auto const& pattern = A.pattern;
   std::int64_t const count = ceil_div(pattern.rows, std::int64_t{tuning::lane_slice_rows});
   if (slices.first.extent(0) == 0) {
+    LaneSlices<Scalar, Exec> made;
+    made.first = allocate<decltype(made.first)>(exec, label, count + 1);
     std::int64_t places = 0;
-    auto const place = [&](int* first) {
-      Kokkos::parallel_scan(label, IndexRange<Exec>(exec, 0, count + 1),
-                            PlaceSlices<Ordinal>{pattern, count, first}, places);
-    };
-    place(nullptr);
+    Kokkos::parallel_scan(label, IndexRange<Exec>(exec, 0, count + 1),
+                          PlaceSlices<Ordinal>{pattern, count, made.first.data()}, places);
     double const most = (1 + tuning::lane_slice_gaps) * static_cast<double>(pattern.entries);
     bool const short_rows = pattern.entries * std::int64_t{sizeof(Scalar) + sizeof(std::int16_t)} <
                             pattern.rows * tuning::lane_slice_row_bytes;
     if (short_rows || static_cast<double>(places) > most || places > INT_MAX) return false;
-    LaneSlices<Scalar, Exec> made;
-    made.first = allocate<decltype(made.first)>(exec, label, count + 1);
     made.values = allocate<decltype(made.values)>(exec, label, places);
     made.distances.values = allocate<decltype(made.distances.values)>(exec, label, places);
     made.distances.shift = shift;
-    place(made.first.data());
     slices = made;
   }
   Kokkos::parallel_for(

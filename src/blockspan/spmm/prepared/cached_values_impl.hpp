@@ -117,23 +117,29 @@ void hold_transpose(Exec const& exec, PlanPanels<Exec, Ordinal>& plan,
   }
 }
 
-/// Slices of a panel's matrix; null: it has none. old: of the same pattern, or null.
+/// Whether products with one column of such a pattern may be read from slices.
+template <class Scalar, class Exec, class Ordinal>
+bool may_hold_slices(PreparedPattern<Exec, Ordinal> const& plain) {
+  SpmmVariant const& variant = *decision_at(plain, 1, sizeof(Scalar)).first().variant;
+  if constexpr (has_slices_v<Exec, Scalar>) return variant.kernel == SpmmKernelId::rows;
+  return variant.reads_slices && !plain.distances.empty();
+}
+
+/// Slices of a panel's matrix, which may hold some; null: it does not. old: of the same pattern, or
+/// null.
 template <class Exec, class Scalar, class Ordinal>
 std::shared_ptr<void const> slices_of_panel(Exec const& exec,
                                             PreparedPattern<Exec, Ordinal> const& plain,
                                             MatrixRef<Scalar, int, Ordinal> const& A,
                                             void const* old) {
-  SpmmVariant const& variant = *decision_at(plain, 1, sizeof(Scalar)).first().variant;
   if constexpr (has_slices_v<Exec, Scalar>) {
     using Slices = RowSlices<Scalar, Exec, Ordinal>;
-    if (variant.kernel == SpmmKernelId::rows)
-      return std::make_shared<Slices const>(
-          make_row_slices(exec, A, old ? *static_cast<Slices const*>(old) : Slices{}));
+    return std::make_shared<Slices const>(
+        make_row_slices(exec, A, old ? *static_cast<Slices const*>(old) : Slices{}));
   } else if constexpr (has_lane_slices_v<Exec, Scalar>) {
     using Slices = LaneSlices<Scalar, Exec>;
     auto slices = old ? *static_cast<Slices const*>(old) : Slices{};
-    if (variant.reads_slices && !plain.distances.empty() &&
-        fill_lane_slices(exec, A, plain.distances.shift, slices))
+    if (fill_lane_slices(exec, A, plain.distances.shift, slices))
       return std::make_shared<Slices const>(slices);
   }
   return nullptr;
@@ -148,7 +154,7 @@ bool hold_slices(Exec const& exec, PlanPanels<Exec, Ordinal>& plan,
   for (std::size_t p = 0; p < plan.states.size(); ++p) {
     auto& state = *plan.states[p];
     auto const& panel = plan.rows.panels[p];
-    if (state.given.block > 1) continue;
+    if (state.given.block > 1 || !may_hold_slices<Scalar>(state.plain)) continue;
     MatrixRef<Scalar, int, Ordinal> const part{panel.pattern, values_of(A, panel)};
     state.cached.belong_to(part.values);
     // and so it stays where memory is short
