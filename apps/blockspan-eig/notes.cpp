@@ -5,8 +5,10 @@
 #include <iostream>
 #include <limits>
 #include <sstream>
+#include <utility>
 
 #include "common/files/words.hpp"
+#include "common/machine/versions.hpp"
 #include "common/run/interrupt.hpp"
 
 namespace blockspan::apps {
@@ -111,6 +113,13 @@ void note_certificate(EigResult& result, EigCommand const& command) {
                                 : "norm of the inverse mass by " + result.solver.mass_norm));
 }
 
+/// Where dense work is some of the time.
+void note_slow_blas(EigResult& result) {
+  double const dense = result.solver.seconds.dense;
+  if (dense < 0.25 || dense < 0.1 * result.solver.seconds.total) return;
+  if (auto note = slow_blas(); !note.empty()) result.notes.push_back(std::move(note));
+}
+
 /// Where the library's words ("rank 0: checkpoint: cannot write ...") begin is not of interest.
 std::string lost_checkpoint(std::string const& fault) {
   auto const at = fault.find("checkpoint: ");
@@ -169,6 +178,7 @@ void judge(EigResult& result, EigCommand const& command, Observer const& observe
   note_rejected(result);
   note_single_precision(result, command);
   note_certificate(result, command);
+  note_slow_blas(result);
   if (!result.converged) return;
   double const seen = observer.next_eigenvalue(), known = solver.next_eigenvalue;
   note_cut_cluster(result, command, std::isfinite(seen) ? seen : known);

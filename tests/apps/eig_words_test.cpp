@@ -2,6 +2,8 @@
 // must be true of that run.
 #include "apps/eig.hpp"
 
+extern "C" __attribute__((weak)) char* openblas_get_corename();
+
 namespace blockspan::test {
 namespace {
 
@@ -139,6 +141,25 @@ TEST(EigWords, ZerosAreCalledZerosWithTheirBound) {
   EXPECT_NE(run.outcome.out.find("zero (within "), std::string::npos) << run.outcome.out;
   EXPECT_EQ(run.report["status"][1], "converged");
   EXPECT_GE(run.report["certain_digits"][1].get<double>(), 4);
+}
+
+TEST(EigWords, SlowKernelsOfOpenBlasAreNamed) {
+#if defined(__x86_64__)
+  bool const has_avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+#else
+  bool const has_avx2 = false;
+#endif
+  if (openblas_get_corename == nullptr || !has_avx2)
+    GTEST_SKIP() << "needs OpenBLAS with a choice of kernels, and a processor with AVX2";
+  TemporaryFolder const folder;
+  auto const says = [&](std::string const& core) {
+    auto const run = run_shell(
+        folder.path(), "OPENBLAS_CORETYPE=" + core + " $eig laplace7:12 --path dense --pairs 2");
+    EXPECT_EQ(run.status, 0) << run.err;
+    return run.out.find("OPENBLAS_CORETYPE=Haswell") != std::string::npos;
+  };
+  EXPECT_TRUE(says("Prescott"));
+  EXPECT_FALSE(says("Haswell"));
 }
 
 }  // namespace

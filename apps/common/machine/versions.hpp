@@ -11,4 +11,8 @@ struct Versions {
 
 Versions versions();
 
+/// Empty, or that OpenBLAS runs the kernels it has for any x86-64 though this processor has AVX2
+/// and FMA, and what makes it use these: it does so where it is older than the processor.
+std::string slow_blas();
+
 }  // namespace blockspan::apps
