@@ -36,7 +36,7 @@ def listing(items, none="None."):
 
 NAMES = {"kokkos": "Kokkos", "kokkos_kernels": "Kokkos Kernels", "cuda": "CUDA", "cuda_driver":
          "driver", "cusparse": "cuSPARSE", "blockspan": "Blockspan", "numpy": "NumPy", "scipy": "SciPy",
-         "cuda_compiler": "nvcc", "gcc": "GCC"}
+         "cuda_compiler": "nvcc", "gcc": "GCC", "openblas": "OpenBLAS"}
 
 
 def device_of(results):

@@ -3,9 +3,11 @@
 namespace blockspan::apps {
 
 Json to_json(Versions const& versions) {
-  return {{"blockspan", versions.blockspan},
-          {"kokkos", versions.kokkos},
-          {"kokkos_kernels", versions.kokkos_kernels}};
+  Json json{{"blockspan", versions.blockspan},
+            {"kokkos", versions.kokkos},
+            {"kokkos_kernels", versions.kokkos_kernels}};
+  if (!versions.openblas.empty()) json["openblas"] = versions.openblas;
+  return json;
 }
 
 Json to_json(Device const& device) {

@@ -7,6 +7,7 @@ namespace blockspan::apps {
 /// Versions of what this build is made of, such as "4.7.0".
 struct Versions {
   std::string blockspan, kokkos, kokkos_kernels;
+  std::string openblas;  ///< "0.3.21 (Zen)", with whose kernels it runs; empty: the BLAS is another
 };
 
 Versions versions();
