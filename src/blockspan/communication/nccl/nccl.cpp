@@ -54,26 +54,21 @@ class NcclTransport final : public DeviceTransport {
   /// Thread blocks of an exchange, which runs concurrently with a product.
   static constexpr int most_blocks = 8;
 
-  NcclTransport(Communicator const& ranks, ncclUniqueId const& id) {
-    ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
-    config.maxCTAs = most_blocks;
-    OnAnyProcessor const unbound;
-    check(ncclCommInitRankConfig(&comm_, ranks.size(), id, ranks.rank(), &config),
-          "ncclCommInitRank");
+  explicit NcclTransport(Communicator const& ranks) : rank_(ranks.rank()), ranks_(ranks.size()) {
     int least = 0, greatest = 0;
     check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "priorities of streams");
     check(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, greatest), "a stream");
     check(cudaEventCreateWithFlags(&packed_, cudaEventDisableTiming), "an event");
     check(cudaEventCreateWithFlags(&arrived_, cudaEventDisableTiming), "an event");
-    rank_ = ranks.rank(), ranks_ = ranks.size();
     check(cudaMalloc(&first_bytes_, static_cast<std::size_t>(ranks_ + 4) * first_size),
           "cudaMalloc");
+    check(cudaGetDevice(&device_), "cudaGetDevice");
   }
   ~NcclTransport() override {
     if (connected_.valid()) connected_.wait();
     if (!Kokkos::is_initialized()) return;  // the device may be gone with it
     cudaStreamSynchronize(stream_);
-    ncclCommDestroy(comm_);
+    if (comm_ != nullptr) ncclCommDestroy(comm_);
     cudaEventDestroy(arrived_);
     cudaEventDestroy(packed_);
     cudaStreamDestroy(stream_);
@@ -82,13 +77,13 @@ class NcclTransport final : public DeviceTransport {
   NcclTransport(NcclTransport const&) = delete;
   NcclTransport& operator=(NcclTransport const&) = delete;
 
-  /// Begins the first gather and the first exchange with neighbours, at which NCCL makes what later
-  /// ones use: a tenth of a second, in which this thread may read matrices. All ranks together.
-  void begin_connecting() {
-    int device = 0;
-    check(cudaGetDevice(&device), "cudaGetDevice");
+  /// Begins to create the communicator and to make its first gather and first exchange with
+  /// neighbours, which set up the connections of later ones: tenths of a second, in which this
+  /// thread may read matrices. All ranks together, once all have constructed theirs: a rank that
+  /// never comes would keep the others.
+  void begin_connecting(ncclUniqueId const& id) {
     OnAnyProcessor const unbound;
-    connected_ = std::async(std::launch::async, [this, device] { connect(device); });
+    connected_ = std::async(std::launch::async, [this, id] { connect(id); });
   }
 
   std::string name() const override { return "nccl"; }
@@ -122,8 +117,11 @@ class NcclTransport final : public DeviceTransport {
  private:
   static cudaStream_t to_stream(void* stream) { return static_cast<cudaStream_t>(stream); }
 
-  void connect(int device) {
-    check(cudaSetDevice(device), "cudaSetDevice");
+  void connect(ncclUniqueId const& id) {
+    check(cudaSetDevice(device_), "cudaSetDevice");
+    ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+    config.maxCTAs = most_blocks;
+    check(ncclCommInitRankConfig(&comm_, ranks_, id, rank_, &config), "ncclCommInitRank");
     auto const part = [&](int p) { return std::span(first_bytes_ + p * first_size, first_size); };
     check(ncclAllGather(part(rank_).data(), first_bytes_, first_size, ncclInt8, comm_, stream_),
           "gather");
@@ -151,7 +149,7 @@ class NcclTransport final : public DeviceTransport {
   ncclComm_t comm_ = nullptr;
   cudaStream_t stream_ = nullptr;
   cudaEvent_t packed_ = nullptr, arrived_ = nullptr;
-  int rank_ = 0, ranks_ = 1;
+  int rank_, ranks_, device_ = 0;
   static constexpr std::size_t first_size = 64;
   std::byte* first_bytes_ = nullptr;  ///< what the first exchanges move
   std::future<void> connected_;
@@ -193,9 +191,8 @@ Communicator nccl_communicator(Communicator const& ranks) {
     if (ranks.rank() == 0) check(ncclGetUniqueId(&id), "ncclGetUniqueId");
   });
   ranks.broadcast(std::span(&id, 1), 0);
-  auto const transport =
-      ranks.run_agreed([&] { return std::make_shared<NcclTransport>(ranks, id); });
-  transport->begin_connecting();
+  auto const transport = ranks.run_agreed([&] { return std::make_shared<NcclTransport>(ranks); });
+  transport->begin_connecting(id);
   return ranks.with_device(transport);
 }
 
