@@ -19,21 +19,22 @@ namespace blockspan::support {
 template <class T, class Exec>
 using Array = Kokkos::View<T*, Kokkos::Device<Exec, typename Exec::memory_space>>;
 
-/// Arrays for functions that need many of them in turn: allocating and freeing one on a device
-/// takes as long as ten launches. A setup makes an arena and passes it to its steps. Arrays are not
-/// initialized and may outlive the arena. For one thread and one instance: an array is reused in
-/// stream order, without a fence.
+/// Memory pool for functions that need many arrays one after another: an allocation and its release
+/// on a device cost as much as ten launches. A setup makes an arena and passes it to its steps.
+/// Arrays are not initialized and may outlive the arena. For one thread and one instance: an array
+/// is reused in stream order, without a fence.
 template <class Exec>
 class Arena {
  public:
-  /// at_once: elements that devices allocate together for arrays that are kept; 0: each by itself.
+  /// at_once: elements of a pooled allocation on devices, from which kept arrays are cut; 0: each
+  /// array is allocated separately.
   explicit Arena(std::string label, std::int64_t at_once = 0)
       : label_(std::move(label)), at_once_(at_once) {}
   Arena(Arena const&) = delete;
   Arena& operator=(Arena const&) = delete;
 
-  /// An array to keep. On devices it is a part of a larger allocation, which lives as long as any
-  /// of its parts.
+  /// An array to keep. On devices it is a part of a pooled allocation, which is freed with the last
+  /// of its parts; on hosts, and beyond half of `at_once`, an allocation of its own.
   template <class T>
   Array<T, Exec> keep(Exec const& exec, std::int64_t size) {
     constexpr std::int64_t alignment = 256 / sizeof(T);
@@ -50,7 +51,8 @@ class Arena {
   }
 
   /// A temporary array, whose memory is reused once its last view is gone. Best fit among the free
-  /// ones; small requests, which cost little, are not served from large arrays.
+  /// arrays; requests below 256 KiB, which are cheap to allocate, never occupy an array of twice
+  /// that size.
   template <class T>
   Array<T, Exec> lend(Exec const& exec, std::int64_t size) {
     if (size == 0) return make<T>(exec, 0);
@@ -100,7 +102,7 @@ Array<T, Exec> scratch_array(Exec const& exec, Arena<Exec>& arena, std::int64_t 
   return arena.template lend<T>(exec, size);
 }
 
-/// `count` of them of one size, in one.
+/// `count` arrays of one size, cut from one allocation.
 template <class T, int count, class Exec>
 std::array<Array<T, Exec>, count> scratch_arrays(Exec const& exec, Arena<Exec>& arena,
                                                  std::int64_t size) {

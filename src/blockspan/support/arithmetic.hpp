@@ -16,16 +16,16 @@ KOKKOS_FORCEINLINE_FUNCTION constexpr Integer ceil_div(Integer a, std::type_iden
   return a / b + (a % b != 0 ? 1 : 0);
 }
 
-/// Bits of the smallest power of two that is at least `count`, at most `most`.
+/// ceil(log2(count)), but at most `most`.
 inline int bits_to_hold(std::int64_t count, int most) {
   int bits = 0;
   while (bits < most && (std::int64_t{1} << bits) < count) ++bits;
   return bits;
 }
 
-/// Division of n, 0 <= n < most, by a divisor that is known before a loop. While most is at most
-/// 2^31 it is a multiplication: floor(n / d) = floor(n m / 2^(31 + s)) with 2^s at or above d and
-/// m = ceil(2^(31 + s) / d) (Granlund and Montgomery 1994, doi:10.1145/178243.178249).
+/// Division of n, 0 <= n < most, by a divisor that is fixed before a loop. For most <= 2^31 it is a
+/// multiplication: floor(n / d) = floor(n m / 2^(31 + s)) with 2^s >= d and m = ceil(2^(31 + s) /
+/// d) (Granlund and Montgomery 1994, doi:10.1145/178243.178249).
 class Divisor {
  public:
   Divisor(std::int64_t divisor, std::int64_t most) : divisor_(divisor) {
@@ -42,14 +42,14 @@ class Divisor {
 
  private:
   std::int64_t divisor_;
-  std::uint64_t multiplier_ = 0;  ///< 0: it is a division
+  std::uint64_t multiplier_ = 0;  ///< 0: divides
   int shift_ = 0;
 };
 
 namespace support {
 
-/// a b + c, rounded once where the processor has an instruction for it: whatever the compiler makes
-/// of the terms around it.
+/// a b + c with a fused multiply-add where the processor has one, whether or not the compiler
+/// contracts the surrounding expression.
 template <class Real>
 KOKKOS_FORCEINLINE_FUNCTION Real multiply_add(Real a, std::type_identity_t<Real> b,
                                               std::type_identity_t<Real> c) {
@@ -68,7 +68,7 @@ KOKKOS_FORCEINLINE_FUNCTION constexpr std::uint64_t mix_bits(std::uint64_t z) {
   z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
   return z ^ (z >> 31);
 }
-/// What counters of that generator are multiplied by.
+/// The increment of that generator's counter.
 inline constexpr std::uint64_t golden_gamma = 0x9e3779b97f4a7c15u;
 
 }  // namespace support

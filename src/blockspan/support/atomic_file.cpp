@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// As a name for linkat, which gives a file without one its first.
+/// A path by which linkat can name the unnamed file of a descriptor.
 std::string name_of_descriptor(int descriptor) {
   return "/proc/self/fd/" + std::to_string(descriptor);
 }
@@ -31,13 +31,13 @@ std::string folder_of(std::string const& target) {
 }  // namespace
 
 std::string link_target(std::string const& path) {
-  constexpr int most_links = 40;  // as Linux has it
+  constexpr int most_links = 40;  // as in Linux
   fs::path target = path;
   std::error_code error;
   for (int i = 0; i < most_links && fs::is_symlink(fs::symlink_status(target, error)); ++i) {
     fs::path const next = fs::read_symlink(target, error);
     if (error) break;
-    target = target.parent_path() / next;  // which an absolute one replaces
+    target = target.parent_path() / next;  // an absolute path replaces all
   }
   return target.string();
 }
@@ -51,7 +51,7 @@ AtomicFile::AtomicFile(std::string_view where, std::string const& path)
           ": not a regular file");
   open_temporary();
   if (exists) ::fchmod(descriptor_, found.st_mode & 07777);
-  // T: as it is. zlib closes the descriptor that it is given.
+  // T: no compression. zlib closes the descriptor it is given, so it gets a duplicate.
   file_ = ::gzdopen(::dup(descriptor_), path.ends_with(".gz") ? "wb" : "wbT");
   if (file_ != nullptr) return;
   ::close(descriptor_);
@@ -65,7 +65,7 @@ AtomicFile::~AtomicFile() {
   if (!temporary_.empty()) ::unlink(temporary_.c_str());
 }
 
-/// Without a name if that is possible, and /proc is there to give it one.
+/// Opens an unnamed file if the file system can and /proc can name it later; else a named one.
 void AtomicFile::open_temporary() {
   descriptor_ = ::open(folder_of(target_).c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
   if (descriptor_ >= 0) {
@@ -94,7 +94,7 @@ void AtomicFile::name_temporary() {
   temporary_ = std::move(name);
 }
 
-/// In the folder of the target. Short, since names have a longest length.
+/// A free name in the folder of the target. Short, since the length of names is limited.
 std::string AtomicFile::unused_name() const {
   static std::atomic<int> counter = 0;
   return folder_of(target_) + "/.blockspan-" + std::to_string(::getpid()) + "-" +

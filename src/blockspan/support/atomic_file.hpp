@@ -9,14 +9,14 @@
 
 namespace blockspan::support {
 
-/// The file that writing to `path` would make or replace: symbolic links are followed, also to what
-/// is not there yet.
+/// The file that writing to `path` would create or replace: symbolic links are followed, also to a
+/// target that does not exist yet.
 std::string link_target(std::string const& path);
 
-/// A file that appears whole or not at all: text goes to a temporary file in its folder (gzip when
-/// the name ends in ".gz"), which commit() renames and the destructor otherwise removes. It has no
-/// name until then, where the file system can do that, so that a process that is killed leaves
-/// nothing. A file that is replaced keeps its permissions. Throws Error.
+/// A file that is written completely or not at all: text goes to a temporary file in the same
+/// folder (gzip when the name ends in ".gz"), which commit() renames and the destructor otherwise
+/// removes. Where the file system can, the temporary file has no name until then, so that a killed
+/// process leaves nothing behind. A replaced file passes on its permissions. Throws Error.
 class AtomicFile {
  public:
   AtomicFile(std::string_view where, std::string const& path);
@@ -37,7 +37,7 @@ class AtomicFile {
   std::string where_;
   std::string path_;       ///< as given
   std::string target_;     ///< links followed
-  std::string temporary_;  ///< empty: it has no name
+  std::string temporary_;  ///< empty: unnamed so far
   int descriptor_ = -1;    ///< for fsync, which zlib does not offer
   gzFile file_ = nullptr;
 };

@@ -9,13 +9,14 @@
 
 namespace blockspan::support {
 
-/// Whether kernels of `Exec` run on the cores of the host: vector loops over columns instead of
-/// lanes.
+/// Whether kernels of `Exec` run on the cores of the host: vectorized loops over columns instead of
+/// one thread a column.
 template <class Exec>
 inline constexpr bool runs_on_host_v =
     Kokkos::SpaceAccessibility<Exec, Kokkos::HostSpace>::accessible;
 
-/// True for Kokkos::Cuda, which has the libraries of the CUDA Toolkit; false without that backend.
+/// True for Kokkos::Cuda, where the libraries of the CUDA Toolkit can be called; false without that
+/// backend.
 #ifdef KOKKOS_ENABLE_CUDA
 template <class Exec>
 inline constexpr bool on_cuda_v = std::is_same_v<Exec, Kokkos::Cuda>;
@@ -24,7 +25,7 @@ template <class Exec>
 inline constexpr bool on_cuda_v = false;
 #endif
 
-/// Threads of a device that run in step: a warp of CUDA, a wavefront of HIP.
+/// Threads of a device that execute in lockstep: a warp of CUDA, a wavefront of HIP.
 #ifdef KOKKOS_ENABLE_HIP
 template <class Exec>
 inline constexpr int warp_size_v = std::is_same_v<Exec, Kokkos::HIP> ? 64 : 32;
@@ -33,7 +34,7 @@ template <class Exec>
 inline constexpr int warp_size_v = 32;
 #endif
 
-/// The stream of an instance, for libraries beside Kokkos; null on hosts.
+/// The stream of an instance, for other libraries; null on hosts.
 template <class Exec>
 void* native_stream([[maybe_unused]] Exec const& exec) {
 #ifdef KOKKOS_ENABLE_CUDA
@@ -42,7 +43,7 @@ void* native_stream([[maybe_unused]] Exec const& exec) {
   return nullptr;
 }
 
-/// An instance on a stream of another library; none on hosts.
+/// An instance on a stream created by another library; none on hosts.
 template <class Exec>
 std::optional<Exec> instance_on([[maybe_unused]] void* stream) {
 #ifdef KOKKOS_ENABLE_CUDA

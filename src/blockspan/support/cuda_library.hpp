@@ -15,7 +15,7 @@ constexpr cudaDataType cuda_type() {
     return sizeof(Scalar) == 8 ? CUDA_R_64F : CUDA_R_32F;
 }
 
-/// Owns an object of such a library; `destroy` takes it, or a handle to const it converts to.
+/// Owns an object of such a library. `destroy` accepts T, or a const handle that T converts to.
 template <class T, auto destroy>
 class CudaObject {
  public:

@@ -9,8 +9,8 @@
 
 namespace blockspan {
 
-/// Bad input: what is wrong, where, and the values that clash, in one line. Or memory that is short
-/// (memory.hpp).
+/// Bad input: what is wrong, where, and the offending values, in one line. Or an allocation that
+/// failed (memory.hpp).
 ///
 /// Numerical difficulties are never thrown; they are a status in a solver's report.
 class Error : public std::runtime_error {

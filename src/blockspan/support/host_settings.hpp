@@ -13,11 +13,11 @@
 
 namespace blockspan {
 
-/// Kokkos 5 keeps OpenMP threads in a table of this many, and writes beyond it where
+/// Kokkos 5 keeps OpenMP threads in a table of this size, and writes beyond its end where
 /// OMP_NUM_THREADS, KOKKOS_NUM_THREADS or the machine has more.
 inline constexpr int most_host_threads = 512;
 
-/// Settings without warnings, for at most that many threads; for Kokkos::initialize.
+/// Settings for Kokkos::initialize: no warnings, and at most most_host_threads threads.
 inline Kokkos::InitializationSettings host_settings() {
   auto settings = Kokkos::InitializationSettings().set_disable_warnings(true);
   int wanted = 0;

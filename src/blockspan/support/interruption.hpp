@@ -14,10 +14,11 @@ class Interrupted : public std::exception {
   char const* what() const noexcept override { return "interrupted"; }
 };
 
-/// While it lives, long work of this thread without a monitor (generators, setups, dense solves)
-/// calls `goes_on` between its steps, which take some tenths of a second at most; false stops the
-/// work: partial results are freed, and the call throws Interrupted. Checks of enclosing scopes are
-/// called first. Not for work on several ranks, which would not stop together.
+/// While an object of this class lives, long work of this thread that has no monitor (generators,
+/// setups, dense solves) calls `goes_on` between its steps, which take some tenths of a second at
+/// most; false stops the work: partial results are freed, and the call throws Interrupted. Checks
+/// of enclosing scopes are called first. Not for work on several ranks, which would not stop
+/// together.
 class InterruptionCheck {
  public:
   explicit InterruptionCheck(std::function<bool()> goes_on) : goes_on_(std::move(goes_on)) {
@@ -26,7 +27,7 @@ class InterruptionCheck {
   InterruptionCheck(InterruptionCheck const&) = delete;
   ~InterruptionCheck() { innermost_ = outer_; }
 
-  /// Between two steps of long work. Throws Interrupted.
+  /// Called between two steps of long work. Throws Interrupted.
   static void step() {
     if (innermost_ != nullptr && !innermost_->all_go_on()) throw Interrupted();
   }

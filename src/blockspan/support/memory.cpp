@@ -29,7 +29,7 @@ std::string in_units(std::size_t bytes) {
 /// The memory of the current device.
 struct DeviceMemory {
   std::optional<std::size_t> free;
-  std::string fault;  ///< where it does not answer
+  std::string fault;  ///< the error of CUDA, if it reports no memory
 };
 
 DeviceMemory ask_cuda_device() {
@@ -41,13 +41,13 @@ DeviceMemory ask_cuda_device() {
     memory.free = free;
   } else {
     memory.fault = cudaGetErrorString(error);
-    cudaGetLastError();  // reported here, and not by the next call of CUDA
+    cudaGetLastError();  // clears it, so that later calls of CUDA do not report it
   }
 #endif
   return memory;
 }
 
-/// Kokkos throws the same type for everything.
+/// By the message too: Kokkos throws one type for all failures.
 bool says_no_memory(std::exception const& reason) {
   return dynamic_cast<std::bad_alloc const*>(&reason) != nullptr ||
          std::string(reason.what()).find("failed to allocate") != std::string::npos;

@@ -17,7 +17,7 @@ namespace support {
 
 /// Bytes of memory still available on this host; 0 where the system does not report them.
 std::int64_t free_host_bytes();
-/// The same of the current CUDA device; 0 where there is none or it does not answer.
+/// The same for the current CUDA device; 0 where there is none or the query fails.
 std::int64_t free_device_bytes();
 
 /// Bytes still available to views of `Exec`; 0: not known.
@@ -28,13 +28,13 @@ std::int64_t free_bytes() {
 
 /// A request of a view for memory of a space.
 struct MemoryRequest {
-  std::string label;  ///< of the view; the message quotes it
+  std::string label;  ///< of the view; quoted in messages
   char const* space;
-  bool on_cuda_device;  ///< then the message has the free bytes
+  bool on_cuda_device;  ///< then messages include the free bytes
   std::vector<std::size_t> extents;
   std::size_t element_bytes;
 
-  /// Bytes in all; none if the count overflows.
+  /// Bytes in all; none if the product overflows.
   std::optional<std::size_t> bytes() const;
 
   /// Returns make(), which allocates the view; throws Error if that fails.
@@ -67,15 +67,15 @@ MemoryRequest memory_request(std::string const& label, Extents... extents) {
 
 }  // namespace support
 
-// Allocation of views that reports what is missing. All throw Error, and nothing is allocated, if
-// the memory space refuses the request (or no space could have it: extents whose product
-// overflows), with the label, the number of bytes, the space and, on CUDA devices, the bytes that
-// are free. The message says "out of memory" only where that is certain: a device on which a kernel
-// has failed allocates nothing either, and then the message is Kokkos'. Functions that say they
-// throw Error where memory is short throw this one.
+// Allocation of views whose errors name the request. All throw Error, and nothing is allocated, if
+// the memory space refuses the request (or the product of the extents overflows), with the label,
+// the number of bytes, the space and, on CUDA devices, the free bytes. The message says "out of
+// memory" only where that is certain: after a failed kernel a device refuses allocations too, and
+// then the message is that of Kokkos. Functions documented to throw Error where memory is short
+// throw this one.
 
-/// A view that is not initialized, allocated on the queue of `exec`; in memory that `exec` cannot
-/// access, without it.
+/// An uninitialized view, allocated on the queue of `exec`, or without the instance in memory that
+/// `exec` cannot access.
 template <class View, class Exec, class... Extents>
 View allocate([[maybe_unused]] Exec const& exec, std::string const& label, Extents... extents) {
   using Access = Kokkos::SpaceAccessibility<Exec, typename View::memory_space>;
@@ -89,7 +89,7 @@ View allocate([[maybe_unused]] Exec const& exec, std::string const& label, Exten
   });
 }
 
-/// A view of zeros, filled on the queue of `exec` and not waited for.
+/// A view of zeros, filled asynchronously on the queue of `exec`.
 template <class View, class Exec, class... Extents>
 View allocate_zeros(Exec const& exec, std::string const& label, Extents... extents) {
   return support::memory_request<View>(label, extents...).serve([&] {
@@ -97,8 +97,8 @@ View allocate_zeros(Exec const& exec, std::string const& label, Extents... exten
   });
 }
 
-/// The view itself where the host can access it, otherwise host memory for a copy of it, not
-/// initialized. View: of rank 1 or 2.
+/// The view itself where the host can access it, otherwise uninitialized host memory of the same
+/// shape. View: of rank 1 or 2.
 template <class View>
 typename View::host_mirror_type allocate_mirror(View const& view) {
   return support::memory_request<typename View::host_mirror_type>(view.label(), view.extent(0),

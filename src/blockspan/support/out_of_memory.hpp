@@ -4,7 +4,7 @@
 
 namespace blockspan {
 
-/// The Error of memory that is short (memory.hpp), for callers that distinguish it from bad input.
+/// The Error of a failed allocation (memory.hpp), for callers that distinguish it from bad input.
 class OutOfMemory : public Error {
  public:
   using Error::Error;

@@ -1,8 +1,8 @@
 #pragma once
 
-/// The private names of a room are in a namespace of its own; those of `blockspan` itself are for
-/// users. A room sees the names of the rooms that it is built on, and of no other: this is the
-/// whole order.
+/// The private names of a room are in a namespace of its own; names in `blockspan` itself are for
+/// users. A room uses the names of the rooms that it is built on, and of no other: the
+/// using-directives below are the complete order.
 namespace blockspan {
 
 namespace support {}

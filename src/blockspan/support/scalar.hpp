@@ -35,7 +35,7 @@ inline constexpr bool is_complex_v = support::ScalarTraits<std::remove_cv_t<Scal
 template <class Scalar>
 using single_t = std::conditional_t<is_complex_v<Scalar>, Kokkos::complex<float>, float>;
 
-/// Unit roundoff u of the scalar's arithmetic: half the distance from 1 to the next number.
+/// Unit roundoff u of the scalar's arithmetic: half the distance from 1 to the next larger value.
 template <class Scalar>
 inline constexpr real_t<Scalar> unit_roundoff =
     std::numeric_limits<real_t<Scalar>>::epsilon() / real_t<Scalar>(2);
@@ -48,7 +48,7 @@ KOKKOS_FORCEINLINE_FUNCTION Scalar conjugate(Scalar const& x) {
     return x;
 }
 
-/// The conjugate, if asked for.
+/// The conjugate if `asked`, else x.
 template <class Scalar>
 KOKKOS_FORCEINLINE_FUNCTION Scalar conjugate_if(bool asked, Scalar const& x) {
   if constexpr (is_complex_v<Scalar>)
@@ -113,7 +113,8 @@ struct ScalarKind {
   bool operator==(ScalarKind const&) const = default;
 };
 
-/// Scalars known by their size: of at least 8 bytes they are taken for double precision.
+/// The kind of a scalar of which only the size is given: from 8 bytes on double precision, above 8
+/// complex.
 constexpr ScalarKind scalar_of_bytes(std::size_t bytes) {
   return {bytes, bytes >= sizeof(double), bytes > sizeof(double)};
 }

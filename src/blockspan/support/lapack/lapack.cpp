@@ -71,7 +71,7 @@ void require_room() {
     throw OutOfMemory(
         "OpenBLAS: out of memory: 128 MiB that it takes for buffers are not free (ulimit -v?)");
   ::munmap(room, buffers);
-  // takes the buffers now: calls with small matrices may leave that to a later one
+  // Makes OpenBLAS allocate its buffers now: calls with small matrices may defer that.
   double one[] = {1, 0, 0, 1};
   int const n = 2;
   int info = 0;
@@ -95,8 +95,8 @@ bool all_finite(SmallMatrix<Scalar> const& A) {
   return true;
 }
 
-/// The largest entry is far from the ends of the range: sums of squares neither overflow nor
-/// vanish.
+/// Whether the largest entry is far enough from overflow and underflow that sums of squares are
+/// safe.
 template <class Scalar>
 bool squares_are_normal(SmallMatrix<Scalar> const& A) {
   using Real = real_t<Scalar>;
@@ -113,9 +113,9 @@ int work_size(Scalar const& reported) {
   return std::max(1, static_cast<int>(real_part(reported)));
 }
 
-/// call(work, its length, real work, its length, integer work, its length), first with lengths of
-/// -1, for which LAPACK reports those that it needs, then with memory. Returns `info`, which it
-/// sets.
+/// Calls call(work, its length, real work, its length, integer work, its length) twice: with
+/// lengths of -1, for which LAPACK reports the required ones, then with memory. Returns `info`,
+/// which the call sets.
 template <class Scalar, class Call>
 int with_work(int const& info, Call const& call) {
   using Real = real_t<Scalar>;
@@ -132,7 +132,7 @@ int with_work(int const& info, Call const& call) {
   return info;
 }
 
-/// geqp3 with or without its real work array.
+/// geqp3, whose complex versions take a real work array.
 template <class Scalar>
 void call_geqp3(int m, int k, Scalar* A, int ld, int* pivots, Scalar* tau, Scalar* work, int lwork,
                 real_t<Scalar>* rwork, int* info) {
@@ -156,7 +156,7 @@ int cholesky(SmallMatrix<Scalar> const& G) {
     info = cholesky_by_steps(G);
   else
     of_type<Scalar>(spotrf_, dpotrf_, cpotrf_, zpotrf_)("L", &n, G.data(), &ld, &info);
-  // Some factorizations let a NaN through in silence.
+  // Some factorizations do not report a NaN.
   for (int j = 0; j < n && info == 0; ++j)
     if (!(real_part(G(j, j)) > 0) || !std::isfinite(real_part(G(j, j)))) info = j + 1;
   for (int j = 1; j < n; ++j)
@@ -169,7 +169,7 @@ int hermitian_eigen(SmallMatrix<Scalar> const& G, std::vector<real_t<Scalar>>& e
   require_square("lapack::hermitian_eigen", G);
   eigenvalues.resize(G.extent(0));
   if (G.extent(0) == 0) return 0;
-  if (!all_finite(G)) return -4;  // LAPACK's number of the argument; with a NaN it may not return
+  if (!all_finite(G)) return -4;  // LAPACK's index of the argument; with a NaN it may not return
   OneThread const one_thread;
   int const n = rows(G), ld = leading_dimension(G);
   int info = 0;

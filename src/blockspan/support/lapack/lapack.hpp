@@ -8,19 +8,19 @@
 
 namespace blockspan {
 
-/// A small dense matrix of a solver, on the host, column-major as LAPACK wants it.
+/// A small dense matrix of a solver, on the host, column-major as LAPACK requires.
 template <class Scalar>
 using SmallMatrix = Kokkos::View<Scalar**, Kokkos::LayoutLeft, Kokkos::HostSpace>;
 
-/// Thin calls of LAPACK and BLAS for matrices of a few hundred rows: O(n^3). All run on the calling
-/// thread only (one BLAS thread: the same bits on every run). Scalar: float, double, complex of
-/// both. Arguments may be views with a leading dimension larger than their rows; zero sizes are
-/// legal. Sizes that clash throw Error, and all but gemm do as require_room().
+/// Thin wrappers of LAPACK and BLAS for matrices of a few hundred rows: O(n^3). All run on the
+/// calling thread only (one BLAS thread: the same bits on every run). Scalar: float, double,
+/// complex of both. Arguments may be views with a leading dimension larger than their rows; zero
+/// sizes are legal. Inconsistent sizes throw Error, and all but gemm call require_room() first.
 namespace lapack {
 
-/// Throws OutOfMemory where OpenBLAS would not find the memory for its buffers, 128 MiB as a rule:
-/// it waits for that for ever. Looks once in a thread, before its first call; OpenBLAS keeps what
-/// it has. Does nothing with another BLAS.
+/// Throws OutOfMemory where OpenBLAS could not allocate its buffers, normally 128 MiB: it would
+/// retry forever. Checked once a thread, before its first call; OpenBLAS keeps its buffers. Does
+/// nothing with another BLAS.
 void require_room();
 
 /// Cholesky factor of the Hermitian n x n matrix G = L L^H; only the lower triangle is read.
@@ -38,8 +38,8 @@ int hermitian_eigen(SmallMatrix<Scalar> const& G, std::vector<real_t<Scalar>>& e
 
 /// The `count` lowest eigenvalues (ascending) and orthonormal eigenvectors of the Hermitian n x n
 /// matrix G, by relatively robust representations; only the lower triangle is used, and G is
-/// destroyed. vectors: n x count. Most of the time of hermitian_eigen for a few pairs of a large
-/// matrix is saved. Returns as hermitian_eigen.
+/// destroyed. vectors: n x count. For a few pairs of a large matrix far cheaper than
+/// hermitian_eigen. Returns as hermitian_eigen.
 template <class Scalar>
 int hermitian_eigen_lowest(SmallMatrix<Scalar> const& G, int count,
                            std::vector<real_t<Scalar>>& eigenvalues,
@@ -51,7 +51,7 @@ template <class Scalar>
 void reduce_to_standard(SmallMatrix<Scalar> const& A, SmallMatrix<Scalar> const& L);
 
 /// Inverse of the lower triangular L, in place; the strict upper triangle is neither read nor
-/// written. Returns 0, or the number of a diagonal entry that is exactly zero.
+/// written. Returns 0, or the index, from 1, of a diagonal entry that is exactly zero.
 template <class Scalar>
 int invert_lower_triangle(SmallMatrix<Scalar> const& L);
 
@@ -62,7 +62,7 @@ void square_lower_triangle(SmallMatrix<Scalar> const& L);
 
 /// QR with column pivoting of the m x k matrix Z (m >= k): Z P = Q R. On return Z holds the k
 /// orthonormal columns of Q, and `diagonal` |R_11| >= |R_22| >= ...: columns of Q whose |R_kk| is
-/// negligible against |R_11| span nothing.
+/// negligible against |R_11| are not in the range of Z.
 template <class Scalar>
 int qr_pivoted(SmallMatrix<Scalar> const& Z, std::vector<real_t<Scalar>>& diagonal);
 
@@ -72,14 +72,14 @@ enum class Transform { none, adjoint };
 template <class Scalar>
 void solve_lower(Transform transform, SmallMatrix<Scalar> const& L, SmallMatrix<Scalar> const& X);
 
-/// C = alpha op(A) op(B) + beta C, adjoints where asked for; beta = 0 never reads C.
+/// C = alpha op(A) op(B) + beta C; beta = 0 never reads C.
 template <class Scalar>
 void multiply(Transform a, Transform b, Scalar alpha, SmallMatrix<Scalar> const& A,
               SmallMatrix<Scalar> const& B, Scalar beta, SmallMatrix<Scalar> const& C);
 
-/// The same as xGEMM has it, for matrices of any size: C (m x n) = alpha op(A) op(B) + beta C,
-/// column-major with leading dimensions, transposes where asked for. Unlike the others it leaves
-/// the number of threads to the BLAS.
+/// The same with the interface of xGEMM, for matrices of any size: C (m x n) = alpha op(A) op(B) +
+/// beta C, column-major with leading dimensions, op a transpose where requested. Unlike the others
+/// it leaves the number of threads to the BLAS.
 template <class Scalar>
 void gemm(bool transpose_a, bool transpose_b, int m, int n, int k, Scalar const& alpha,
           Scalar const* A, int lda, Scalar const* B, int ldb, Scalar const& beta, Scalar* C,

@@ -39,7 +39,7 @@ BLOCKSPAN_LAPACK_BOTH(Cd, double, z, he, un)
 namespace blockspan::lapack {
 namespace {
 
-/// Columns of a step.
+/// Columns of a step, of factorizations and of the reduction to tridiagonal form.
 constexpr int step_columns = 128, reduced_columns = 32;
 
 template <class Scalar>
@@ -74,7 +74,7 @@ void reduce_to_tridiagonal(SmallMatrix<Scalar> const& G, std::vector<real_t<Scal
         &G(first + width, first + width), &ld);
     for (int j = first; j < first + width; ++j) {
       diagonal[j] = real_part(G(j, j));
-      G(j + 1, j) = Scalar(below[j]);  // latrd has left a one of the reflector there
+      G(j + 1, j) = Scalar(below[j]);  // latrd leaves the unit entry of the reflector there
     }
   }
   int const left = n - first;
@@ -117,7 +117,7 @@ void reduce_to_standard_by_steps(SmallMatrix<Scalar> const& A, SmallMatrix<Scala
                                                         &L(first, first), &ld_l, &info);
     if (rest == 0) break;
     Scalar* const below = &A(next, first);
-    // A_21 L_11^-H - L_21 A_11, half of it before the update of A_22 and half of it after
+    // A_21 L_11^-H - L_21 A_11, half of the second term before the update of A_22 and half after
     auto const subtract_half = [&] {
       of_type<Scalar>(ssymm_, dsymm_, chemm_, zhemm_)("R", "L", &rest, &width, &half,
                                                       &A(first, first), &ld_a, &L(next, first),

@@ -8,8 +8,8 @@
 /// nvcc supports vector types in host functions only.
 #define BLOCKSPAN_HOST_INLINE inline __attribute__((always_inline))
 
-/// Keeps a scalar in a register of its own: GCC 12 would pack neighbouring scalars into a vector,
-/// element by element.
+/// Keeps a scalar in a register of its own: GCC 12 would pack adjacent scalars into a vector, one
+/// element at a time.
 #if defined(__x86_64__)
 #define BLOCKSPAN_KEEP_SCALAR(scalar) asm("" : "+x"(scalar))
 #else
@@ -31,8 +31,8 @@
 namespace blockspan::support {
 inline namespace BLOCKSPAN_REGISTERS {
 
-/// Bytes of a vector register, and how many the processor has (the last: SSE). With SVE the
-/// registers of NEON are used, whose length the compiler knows.
+/// Bytes of a vector register, and the number of registers (the last case: SSE). With SVE the
+/// registers of NEON are used, whose length is known at compile time.
 #if defined(__AVX512F__)
 inline constexpr int register_bytes = 64, registers = 32;
 #elif defined(__AVX__)
@@ -43,8 +43,8 @@ inline constexpr int register_bytes = 16, registers = 32;
 inline constexpr int register_bytes = 16, registers = 16;
 #endif
 
-/// N reals in registers, with the compiler's element-wise arithmetic (GCC and Clang). Plain loops
-/// over small arrays are not vectorised by GCC 12: it unrolls them first and then keeps scalars.
+/// N reals in registers, with the compiler's element-wise arithmetic (GCC and Clang). GCC 12 does
+/// not vectorize plain loops over small arrays: it unrolls them first and then keeps scalars.
 template <class Real, int N>
 struct RegistersOf {
   typedef Real type __attribute__((vector_size(N * sizeof(Real))));
@@ -54,7 +54,7 @@ struct RegistersOf<Real, 1> {
   using type = Real;
 };
 
-/// The widest register that `reals` values fill.
+/// Width of the widest register that can be filled from `reals` values.
 template <class Real>
 constexpr int register_width(int reals) {
   int width = 1;
@@ -63,8 +63,8 @@ constexpr int register_width(int reals) {
 }
 
 /// Any number of reals in registers, the widest first: with AVX, 7 doubles are registers of 4, 2
-/// and 1. Nested, because GCC 12 keeps an array of more than two
-/// registers in memory (perf/notes/hosts.md).
+/// and 1. Nested, because GCC 12 keeps an array of more than two registers in memory
+/// (perf/notes/hosts.md).
 template <class Real, int Reals>
 struct RegisterSet {
   static constexpr int width = register_width<Real>(Reals);
@@ -78,7 +78,7 @@ struct RegisterSet {
     std::memcpy(&first, from, sizeof(Register));
     others.load(from + width);
   }
-  /// Reads groups of `Group` contiguous values, `stride` values from one to the next.
+  /// Reads groups of `Group` contiguous values; consecutive groups are `stride` values apart.
   template <int Group>
   BLOCKSPAN_HOST_INLINE void load_strided(Real const* from, std::int64_t stride) {
     if constexpr (width == 1) {
@@ -94,7 +94,7 @@ struct RegisterSet {
     first += a * b.first;
     others.add_product(a, b.others);
   }
-  /// Element by element.
+  /// Adds the element-wise products.
   BLOCKSPAN_HOST_INLINE void add_products(RegisterSet const& a, RegisterSet const& b) {
     first += a.first * b.first;
     others.add_products(a.others, b.others);

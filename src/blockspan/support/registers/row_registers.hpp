@@ -12,9 +12,9 @@
 namespace blockspan::support {
 inline namespace BLOCKSPAN_REGISTERS {
 
-/// The first `count` reals of a register of `Width`, 0 <= count <= Width: loads and stores that
-/// touch no memory beyond them. Numbers that are not loaded are zero. Processors without masked
-/// loads take them one by one.
+/// Mask of the first `count` reals of a register of `Width`, 0 <= count <= Width: loads and stores
+/// access no memory beyond them. Values that are not loaded are zero. On processors without masked
+/// loads, element by element.
 template <class Real, int Width>
 struct LaneMask {
   using Register = typename RegistersOf<Real, Width>::type;
@@ -38,7 +38,7 @@ struct LaneMask {
   }
 };
 
-// AVX-512 has masks of a bit a value, AVX of a sign a value.
+// AVX-512 masks have one bit a value, AVX masks the sign bit of each value.
 #if defined(__AVX512VL__)
 
 #define BLOCKSPAN_LANE_MASK(Real, Width, Bits, Native, load_masked, store_masked)        \
@@ -88,12 +88,12 @@ BLOCKSPAN_LANE_MASK(float, 4, int, __m128i, __m128, _mm_maskload_ps, _mm_masksto
 
 #endif
 
-/// The masks of a row's last two registers.
+/// The masks of the last two registers of a row.
 template <class Real, int Width>
 struct LaneMasks {
   LaneMask<Real, Width> last, before;
 
-  /// Of `count` registers that hold `reals` values, of which the last two may lack some.
+  /// For `count` registers that hold `reals` values, of which the last two may be partly filled.
   static LaneMasks of(int reals, int count) {
     auto const in = [&](int at) { return std::clamp(reals - at * Width, 0, Width); };
     return {LaneMask<Real, Width>::first(in(count - 1)),
@@ -101,8 +101,8 @@ struct LaneMasks {
   }
 };
 
-/// `Count` registers of `Width` reals; the last `Masked` of them, two at most, hold what their
-/// masks say. Nested, as RegisterSet is and for the same reason.
+/// `Count` registers of `Width` reals; the last `Masked` of them, at most two, are masked. Nested
+/// for the same reason as RegisterSet.
 template <class Real, int Width, int Count, int Masked>
 struct RowRegisters {
   using Register = typename RegistersOf<Real, Width>::type;
@@ -134,7 +134,7 @@ struct RowRegisters {
       std::memcpy(to, &first, sizeof(Register));
     others.store(to + Width, masks);
   }
-  /// All values of all registers.
+  /// Stores all values, also the masked ones.
   BLOCKSPAN_HOST_INLINE void store_whole(Real* to) const {
     std::memcpy(to, &first, sizeof(Register));
     others.store_whole(to + Width);
@@ -163,7 +163,7 @@ struct RowRegisters<Real, Width, 0, Masked> {
   BLOCKSPAN_HOST_INLINE void scale(Real) {}
 };
 
-/// A RegisterSet with these names: registers of decreasing width, none of them masked.
+/// A RegisterSet with the interface of RowRegisters: registers of decreasing width, none masked.
 template <class Real, int Reals>
 struct MixedRegisters : RegisterSet<Real, Reals> {
   using Set = RegisterSet<Real, Reals>;
@@ -174,7 +174,7 @@ struct MixedRegisters : RegisterSet<Real, Reals> {
   BLOCKSPAN_HOST_INLINE void store_whole(Real* to) const { Set::store(to); }
 };
 
-/// `Count` registers of `Width` reals, the last `Masked` of which may hold fewer.
+/// `Count` registers of `Width` reals, the last `Masked` of which may be partly filled.
 template <int Width_, int Count_, int Masked_>
 struct RowPack {
   static constexpr int Width = Width_, Count = Count_, Masked = Masked_, reals = Width * Count;
@@ -185,13 +185,13 @@ struct MixedRowPack {
   static constexpr int Width = 1, Count = Reals, Masked = 0, reals = Reals;
 };
 
-/// Whether 5 to 7 values go into registers of 4, 2 and 1: masked loads of AVX are slower than
+/// Whether 5 to 7 values are held in registers of 4, 2 and 1: masked loads of AVX are slower than
 /// that (one core of a Xeon, double, 5 and 6 columns: 0.8 of the speed).
 template <class Real>
 inline constexpr bool mixes_widths_v = register_bytes == 32 && sizeof(Real) == 8;
 
-/// function(pack) for rows of 1 <= reals < Most registers. What is less than a register goes to the
-/// smallest that holds it.
+/// Calls function(pack) for rows of 1 <= reals < Most registers. Rows shorter than a register use
+/// the smallest register that holds them.
 template <class Real, int Most, class Function, int Width = 2>
 void with_row_pack(int reals, Function const& function) {
   constexpr int widest = register_bytes / int(sizeof(Real));
@@ -206,7 +206,7 @@ void with_row_pack(int reals, Function const& function) {
       if (reals == 6) return function(MixedRowPack<6>{});
       if (reals == 7) return function(MixedRowPack<7>{});
     }
-    // widths in use that fill registers of decreasing width: no masks, no padding to count
+    // common widths that fill registers of decreasing width: no masks, no padding
     if (reals == 12) return function(MixedRowPack<12>{});
     if (reals == 20) return function(MixedRowPack<20>{});
     if (reals == 24) return function(MixedRowPack<24>{});

@@ -28,7 +28,7 @@ KOKKOS_FORCEINLINE_FUNCTION float float_of_half(std::uint16_t bits) {
 #if defined(__CUDA_ARCH__)
   return __half2float(__ushort_as_half(bits));
 #else
-  constexpr float rebias = 0x1p112f;  // of the exponents; exact, of subnormal values too
+  constexpr float rebias = 0x1p112f;  // corrects the exponent; exact, also for subnormal values
   std::uint32_t const placed = (bits & 0x7fffu) << 13;
   std::uint32_t const finite = with_bits_of<std::uint32_t>(with_bits_of<float>(placed) * rebias);
   std::uint32_t const infinite = placed >= 0x0f800000u ? 0x7f800000u : 0u;
@@ -46,7 +46,7 @@ KOKKOS_FORCEINLINE_FUNCTION std::uint16_t half_of_float(float number) {
   if (magnitude >= 0x47800000u) {  // 2^16, infinity, NaN
     result = magnitude > 0x7f800000u ? 0x7e00u : 0x7c00u;
   } else if (magnitude < 0x38800000u) {
-    // subnormal: the last bit of a number near 1/2 is worth what that of the result is
+    // subnormal: near 1/2 the unit in the last place of a float is that of the result
     result = with_bits_of<std::uint32_t>(with_bits_of<float>(magnitude) + 0.5f) - 0x3f000000u;
   } else {
     result = (magnitude + 0xfffu + (magnitude >> 13 & 1u) - 0x38000000u) >> 13;
@@ -68,10 +68,10 @@ KOKKOS_FORCEINLINE_FUNCTION std::uint16_t bfloat16_of_float(float number) {
 
 }  // namespace support
 
-/// Numbers of 16 bits, for values and blocks in memory only: what is computed with them is computed
-/// in float, into which they turn by themselves and without a loss. A float is rounded to the
-/// nearest, of two to the even one; what is too large becomes an infinity, NaN stays NaN. The bits
-/// are those of NumPy and PyTorch. (Kokkos' half_t is a float on hosts.)
+/// 16-bit floating-point types for storage only: arithmetic is in float, to which they convert
+/// implicitly and exactly. A float is rounded to nearest, ties to even; overflow gives an infinity,
+/// NaN stays NaN. The bit patterns are those of NumPy and PyTorch. (Kokkos' half_t is a float on
+/// hosts.)
 ///
 /// half: binary16 of IEEE 754, 11 bits of precision, up to 65504, subnormal below 2^-14.
 struct half {
@@ -96,7 +96,7 @@ template <class Scalar>
 inline constexpr bool is_sixteen_bit_v = std::is_same_v<std::remove_cv_t<Scalar>, half> ||
                                          std::is_same_v<std::remove_cv_t<Scalar>, bfloat16>;
 
-/// What values that are stored like this are computed in: themselves, but for those of 16 bits.
+/// The type of arithmetic with stored values: float for 16-bit types, otherwise the type itself.
 template <class Stored>
 using computed_t = std::conditional_t<is_sixteen_bit_v<Stored>, float, std::remove_cv_t<Stored>>;
 

@@ -2,9 +2,9 @@
 
 #include <blockspan/support/rooms.hpp>
 
-/// Before a loop of a few steps whose arrays must stay in registers. Host compilers know the pragma
-/// under other names and do not need it here. The others stand before loops that compilers unroll
-/// further than their code is worth.
+/// Before a loop of a few iterations whose arrays must stay in registers. Host compilers have other
+/// names for the pragma and do not need it here. UNROLL_TWICE and ROLLED limit loops that compilers
+/// unroll too far.
 #if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
 #define BLOCKSPAN_UNROLL _Pragma("unroll")
 #define BLOCKSPAN_UNROLL_TWICE _Pragma("unroll 2")
@@ -15,8 +15,8 @@
 #define BLOCKSPAN_ROLLED
 #endif
 
-/// Before a loop of a host: no turn reads what another writes, which compilers cannot see of blocks
-/// that might overlap.
+/// Before a loop on the host whose iterations are independent: compilers cannot see that blocks do
+/// not overlap.
 #if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
 #define BLOCKSPAN_INDEPENDENT
 #elif defined(__clang__)
