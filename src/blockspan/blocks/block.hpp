@@ -11,8 +11,8 @@
 
 namespace blockspan {
 
-/// A block of vectors: n rows, one vector a column. Row-major inside the solvers, because then the
-/// rows that a sparse product gathers are contiguous. A range of columns is a block again:
+/// A block of vectors: n rows, one vector a column. Row-major inside the solvers, so that the rows
+/// that a sparse product gathers are contiguous. A range of columns is a block too:
 /// Kokkos::subview(X, Kokkos::ALL, std::pair(first, last)).
 template <class Scalar, class Exec>
 using Block =
@@ -23,10 +23,10 @@ using ConstBlock = Kokkos::View<Scalar const**, Kokkos::LayoutRight,
 
 namespace blocks {
 
-/// Which of the strides of a BlockRef is known to be 1, where a compiler must know to vectorize.
+/// Which stride of a BlockRef is 1 at compile time, so that compilers can vectorize.
 enum class UnitStride { none, rows, columns };
 
-/// The one strided dense matrix of kernels: what they see of a rank-2 view of any layout, so that
+/// A strided dense matrix: the form in which kernels access a rank-2 view of any layout, so that
 /// the library is compiled once per scalar and backend, not once per view type.
 template <class Scalar, UnitStride unit = UnitStride::none>
 struct BlockRef {
@@ -51,7 +51,7 @@ struct BlockRef {
   }
 };
 
-/// One whose rows are contiguous, and one whose columns are.
+/// A block whose rows are contiguous.
 template <class Scalar>
 using RowMajorRef = BlockRef<Scalar, UnitStride::columns>;
 

@@ -13,8 +13,8 @@
 #include <blockspan/support/registers/register_set.hpp>
 #include <blockspan/support/registers/unroll.hpp>
 
-// Partial sums of chunks of rows on hosts: the first step of column_sums.hpp, and how its Terms are
-// read and folded on both.
+// Partial sums of chunks of rows on hosts: the first step of column_sums.hpp. Also how Terms are
+// loaded and folded, on hosts and devices.
 
 namespace blockspan::blocks {
 
@@ -33,8 +33,8 @@ KOKKOS_FORCEINLINE_FUNCTION bool goes_down([[maybe_unused]] Terms const& terms) 
     return false;
 }
 
-/// The terms of `n` rows of a column, `step` rows apart, all loaded before any of them is written;
-/// folded into sum(d, q) of the d-th row and term q.
+/// Folds the terms of `n` rows of column j, `step` rows apart, into sum(d, q) for the d-th row and
+/// term q. All operands are loaded before any term is computed.
 template <int n, class Terms, class Sum>
 KOKKOS_FORCEINLINE_FUNCTION void fold_entries(Terms const& terms, std::int64_t i, std::int64_t step,
                                               std::int64_t j, Sum const& sum) {
@@ -62,7 +62,8 @@ struct ChunkSumsOnHost {
   Terms terms;
   RowChunks chunks;
   Nodes<Real> nodes;
-  std::int64_t together;  ///< chunks of a thread: several of contiguous columns, read faster so
+  std::int64_t
+      together;  ///< chunks of a task: several where columns are contiguous, for longer streams
 
   ChunkSumsOnHost(Terms const& terms_, RowChunks const& chunks_, std::int64_t columns)
       : terms(terms_),
@@ -70,7 +71,8 @@ struct ChunkSumsOnHost {
         nodes{nullptr, chunks.count(), columns, 1, 0, chunks.size},
         together(goes_down(terms) && nodes.count >= 128 ? 4 : 1) {}
 
-  // Not inlined: Kokkos has a loop for each of its ways to run, and each would hold all of this.
+  // Not inlined: Kokkos instantiates a loop per schedule, and each would contain this whole
+  // function.
   KOKKOS_FUNCTION BLOCKSPAN_NOINLINE void operator()(std::int64_t task) const {
     std::int64_t const first = task * together, end = first + together;
     std::int64_t const last = end < nodes.count ? end : nodes.count;
@@ -79,7 +81,7 @@ struct ChunkSumsOnHost {
       for (std::int64_t c = first; c < last; ++c) fold_column(c, j);
   }
 
-  /// Rows of as many columns as possible at a time: best for the hardware prefetcher.
+  /// Tiles of as many columns as possible: long contiguous reads, best for the hardware prefetcher.
   template <int width>
   KOKKOS_FUNCTION void fold_tiles(std::int64_t c, std::int64_t j) const {
     for (; j + width <= nodes.columns; j += width) fold_tile<width>(c, j);
@@ -87,7 +89,7 @@ struct ChunkSumsOnHost {
     if constexpr (width > 1) fold_tiles<narrower>(c, j);
   }
 
-  /// A chunk of leaves, a leaf of eight members, each of neighbouring rows.
+  /// Sums a chunk by leaves, and a leaf by eight members of consecutive rows.
   template <int width>
   KOKKOS_FUNCTION void fold_tile(std::int64_t c, std::int64_t j) const {
     std::int64_t const first = chunks.first(c), last = chunks.last(c);
@@ -120,12 +122,13 @@ struct ChunkSumsOnHost {
     std::copy_n(&sums[0][0][0], Terms::count * width, &node[0][0]);
   }
 
-  /// `rows` rows of each of n members: of one column all members at a time, so that additions need
-  /// not wait for each other. Constant widths, so that the compiler vectorizes along the rows.
+  /// Sums `rows` rows of each of n members. For one column all members advance together:
+  /// independent additions hide the latency. Constant widths let the compiler vectorize along the
+  /// rows.
   template <int n, int width>
   KOKKOS_FUNCTION void fold_members(std::int64_t first, std::int64_t rows, std::int64_t j,
                                     Real (*to)[Terms::count][width]) const {
-    Terms const own = terms;  // no store changes what a copy holds
+    Terms const own = terms;  // a local copy, which stores cannot alias
     Real sums[n][Terms::count][width] = {};
     for (std::int64_t i = first; i < first + rows; ++i)
       for (int m = 0; m < n; ++m)
@@ -137,7 +140,7 @@ struct ChunkSumsOnHost {
     std::copy_n(&sums[0][0][0], n * Terms::count * width, &to[0][0][0]);
   }
 
-  /// The only column: first all terms, which vectorizes down the rows, then the sums.
+  /// For a block of one column: first all terms, vectorized over the rows, then the sums.
   KOKKOS_FUNCTION void fold_column_of_leaf(std::int64_t first, std::int64_t j,
                                            Real (&sums)[members][Terms::count][1]) const {
     Terms const own = copy_of_width(terms, std::integral_constant<int, 1>());
@@ -165,7 +168,7 @@ struct ChunkSumsOnHost {
       own(i, j, term);
   }
 
-  /// The node of `count` neighbours in the first of them.
+  /// Joins `count` consecutive nodes into the first.
   template <int width>
   KOKKOS_FORCEINLINE_FUNCTION static void join(Real (*sums)[Terms::count][width], int count) {
     for (int step = 1; step < count; step *= 2)
@@ -174,7 +177,7 @@ struct ChunkSumsOnHost {
           for (int t = 0; t < width; ++t) FoldOf<Terms>::fold(sums[i][q][t], sums[i + step][q][t]);
   }
 
-  /// Several sums, so that additions need not wait for each other.
+  /// Several independent sums, to hide the latency of additions.
   KOKKOS_FUNCTION void fold_column(std::int64_t c, std::int64_t j) const {
     std::int64_t const last = chunks.last(c);
     std::int64_t i = chunks.first(c);

@@ -13,20 +13,20 @@
 #include <blockspan/blocks/small_ref.hpp>
 #include <blockspan/support/backend.hpp>
 
-// Sums of terms down the columns of tall blocks, in two steps: partial sums of chunks of rows, then
-// their tree (row_chunks.hpp). A column's result does not depend on the other columns, if on
-// hosts no product is fused with a sum (ROUND_EACH in cmake/Instantiations.cmake).
+// Sums of terms over the rows of each column of tall blocks, in two steps: partial sums of chunks
+// of rows, then their tree (row_chunks.hpp). The result of a column does not depend on the other
+// columns, provided that on hosts the compiler does not contract products and sums (ROUND_EACH in
+// cmake/Instantiations.cmake).
 //
-// Terms: a type Real, how many sums a column has (`count`), and operator()(i, j, terms) with the
-// terms of an entry. They are added, or joined by fold(total, term), for which zero is neutral.
-// Terms that also write say what they read (LoadsFirst in entries.hpp). down(), where there is one:
-// columns are contiguous.
-// Traffic: what Terms read and write, once.
+// Terms: a type Real, the number of sums of a column (`count`), and operator()(i, j, terms), which
+// computes the terms of an entry. Terms are added, or joined by fold(total, term), whose neutral
+// element is zero. Terms that also write declare what they read (LoadsFirst in entries.hpp).
+// down(), if present: whether columns are contiguous. Traffic: what Terms read and write, once.
 
 namespace blockspan::blocks {
 
-/// Threads of a team, at most `threads` and a power of two, whose partial sums fit in its scratch:
-/// of 48 KiB Kokkos keeps a value a thread for itself.
+/// Threads of a team: the largest power of two, at most `threads`, whose partial sums fit in its
+/// scratch. Of 48 KiB Kokkos reserves a value a thread.
 template <int sums, class Real>
 constexpr int threads_in_scratch(int threads) {
   while (threads * (sums * sizeof(Real) + sizeof(double)) > 47 * 1024) threads /= 2;
@@ -34,10 +34,10 @@ constexpr int threads_in_scratch(int threads) {
 }
 
 /// First step on devices: `members` threads sum the rows of a leaf and column, each with several
-/// rows in flight. A team has a tile of columns and neighbouring leaves, as many as its threads
-/// allow, and joins them: it does not matter which team joins which nodes. Leaves are short, so
-/// that the rows that a device writes at a time are neighbours. The rows in flight are the same for
-/// any number of columns, since the compiler's choice of fused multiply-adds, and so the bits,
+/// rows in flight. A team handles a tile of columns and consecutive leaves, as many as its threads
+/// allow, and joins them: the tree is the same whichever team joins which nodes. Leaves are short,
+/// so that rows written at the same time are close in memory. The number of rows in flight is the
+/// same for any number of columns: the compiler's choice of fused multiply-adds, and so the bits,
 /// depend on it.
 template <class Exec, class Terms>
 struct ChunkSumsOnDevice {
@@ -51,7 +51,7 @@ struct ChunkSumsOnDevice {
 
   Terms terms;
   std::int64_t rows, leaves;
-  Nodes<Real> nodes;  ///< one a team
+  Nodes<Real> nodes;  ///< one per team
   int tiles, width, leaves_of_team = 1;
 
   ChunkSumsOnDevice(Terms const& terms_, RowChunks const& chunks, std::int64_t columns)
@@ -116,8 +116,7 @@ template <class Exec, class Terms>
 using ChunkSums = std::conditional_t<runs_on_host_v<Exec>, ChunkSumsOnHost<Exec, Terms>,
                                      ChunkSumsOnDevice<Exec, Terms>>;
 
-/// Devices: a level of the tree with fewer nodes, one for `of_team` of them. A team a node and
-/// sum.
+/// Devices: reduces the nodes of a level by a factor of `of_team`, one team a node and sum.
 template <class Exec, class Fold, class Real>
 struct JoinNodes {
   static constexpr int threads = 1024;
@@ -144,8 +143,9 @@ struct JoinNodes {
   }
 };
 
-/// Few enough nodes for one team: `nodes` themselves, or nodes of a higher level behind them, where
-/// there must be room for ceil_div(nodes.count, of_team) as well. sums: of a column.
+/// Few enough nodes for one team: `nodes` themselves, or the nodes of a higher level, written
+/// behind them, where there must be capacity for ceil_div(nodes.count, of_team) more. sums: per
+/// column.
 template <class Fold, class Exec, class Real>
 Nodes<Real> few_nodes(Exec const& exec, Nodes<Real> nodes, int sums) {
   using Join = JoinNodes<Exec, Fold, Real>;
@@ -161,19 +161,19 @@ Nodes<Real> few_nodes(Exec const& exec, Nodes<Real> nodes, int sums) {
   return nodes;
 }
 
-/// Nodes that `count` leaves and few_nodes may need.
+/// Capacity, in nodes, for `count` leaves and the level that few_nodes appends.
 template <class Exec, class Real>
 std::int64_t room_for_nodes(std::int64_t count) {
   return count + ceil_div(count, JoinNodes<Exec, AddTerms, Real>::of_team);
 }
 
-/// Room for the nodes of `rows` rows, whatever the columns.
+/// The same for `rows` rows, an upper bound for any number of columns.
 template <class Exec, class Real>
 std::int64_t most_nodes(std::int64_t rows) {
   return room_for_nodes<Exec, Real>(ceil_div(rows, least_chunk_rows<Exec>));
 }
 
-/// The nodes of Terms in memory(count), room for `count` values. Nothing waits.
+/// The nodes of Terms, in memory(count), which returns storage for `count` values. Asynchronous.
 template <class Exec, class Terms, class Memory>
 Nodes<typename Terms::Real> sum_chunks(Exec const& exec, char const* label, Terms const& terms,
                                        RowChunks const& chunks, std::int64_t columns,
@@ -187,9 +187,9 @@ Nodes<typename Terms::Real> sum_chunks(Exec const& exec, char const* label, Term
   return few_nodes<FoldOf<Terms>>(exec, kernel.nodes, Terms::count);
 }
 
-/// Second step, a team a column (on hosts of one thread): the roots of its trees, of which
-/// `of_first` are those of `first`, the others of `second`, go to take(j, sums).
-/// A source: `count` nodes, and operator()(q, j, node). Take: `count` sums of a column.
+/// Second step, one team a column (on hosts one thread): computes the roots of the column's trees,
+/// the first `of_first` from `first`, the others from `second`, and calls take(j, sums). A source
+/// has a `count` of nodes and operator()(q, j, node). Take: `count` sums of a column.
 template <class Exec, class Fold, class Real, int of_first, class First, class Second, class Take>
 struct TakeRoots {
   static constexpr int most_threads = threads_in_scratch<Take::count, Real>(1024);
@@ -226,7 +226,8 @@ struct TakeRoots {
   }
 };
 
-/// Both steps with all sums of a column to take(j, sums), where Exec computes. Nothing waits.
+/// Both steps; calls take(j, sums) in a kernel with all sums of a column. Asynchronous, except over
+/// ranks without a device transport.
 template <class Exec, class Terms, class Take>
 void reduce_columns(Exec const& exec, char const* label, Terms const& terms,
                     RowChunks const& chunks, std::int64_t columns, Take const& take,
@@ -241,7 +242,7 @@ void reduce_columns(Exec const& exec, char const* label, Terms const& terms,
       .launch(exec, "Blockspan::column_roots", columns);
 }
 
-/// The index of a sum on the host: q * columns + j.
+/// Writes sum q of column j to sums[q * columns + j].
 template <class Real, int count_>
 struct StoreSums {
   static constexpr int count = count_;
@@ -253,7 +254,7 @@ struct StoreSums {
   }
 };
 
-/// The sums of all columns on the host: q * columns + j holds sum q of column j. Fences exec.
+/// The sums of all columns on the host: entry q * columns + j is sum q of column j. Fences exec.
 template <class Exec, class Terms>
 std::vector<typename Terms::Real> columns_to_host(Exec const& exec, char const* label,
                                                   Terms const& terms, RowChunks const& chunks,

@@ -10,12 +10,12 @@
 #include <blockspan/support/backend.hpp>
 #include <blockspan/support/scalar.hpp>
 
-// What reductions down the columns add up (Terms of column_sums.hpp). Ref: a BlockRef of constant
+// The terms of reductions over rows (Terms of column_sums.hpp). Ref: a BlockRef of constant
 // scalars.
 
 namespace blockspan::blocks {
 
-/// Whether the columns are contiguous, or there is one only.
+/// Whether columns are contiguous, or there is only one.
 template <class Scalar, UnitStride unit>
 KOKKOS_FORCEINLINE_FUNCTION bool goes_down(BlockRef<Scalar, unit> const& X) {
   if constexpr (unit == UnitStride::none)
@@ -24,8 +24,9 @@ KOKKOS_FORCEINLINE_FUNCTION bool goes_down(BlockRef<Scalar, unit> const& X) {
     return unit == UnitStride::rows;
 }
 
-/// conj(x) y, by its real parts. Written out, since complex operators may not vectorize, and with
-/// the product that is fused named: left to a compiler it depends on the width of the block.
+/// The real and imaginary part of conj(x) y. Written out, since complex operators may not
+/// vectorize, and with an explicit multiply-add: what a compiler contracts depends on the width of
+/// the block.
 template <class Scalar>
 KOKKOS_FORCEINLINE_FUNCTION void product_parts(Scalar const& x, Scalar const& y,
                                                real_t<Scalar>* terms) {
@@ -48,7 +49,7 @@ KOKKOS_FORCEINLINE_FUNCTION void add_product(Scalar& sum, Scalar const& x, Scala
     sum += terms[0];
 }
 
-/// The parts of conj(x) y and (Squares) w |y|^2 with weights of the rows (null: ones).
+/// The parts of conj(x) y and (Squares) w |y|^2, w the weight of the row (null: 1).
 template <class Ref, bool Squares = false>
 struct DotTerms {
   using Scalar = std::remove_cvref_t<decltype(std::declval<Ref const&>()(0, 0))>;
@@ -82,7 +83,7 @@ struct SquareTerms {
   }
 };
 
-/// Largest magnitude of real and imaginary parts; NaN if there is one.
+/// Largest magnitude of real and imaginary parts; NaN if an entry is NaN.
 template <class Scalar>
 struct LargestTerms {
   using Real = real_t<Scalar>;
@@ -99,9 +100,9 @@ struct LargestTerms {
   }
 };
 
-/// run(X, Y), on hosts with the strides of 1 that compilers must know to vectorize. One column of
-/// contiguous rows is summed as a contiguous column, which is faster, unless it must have the bits
-/// that it has among others.
+/// Calls run(X, Y), on hosts with unit strides as compile-time constants, so that loops vectorize.
+/// One column of contiguous rows is summed as a contiguous column, which is faster, unless it must
+/// have the same bits alone as among other columns.
 template <class Exec, class Scalar, class Run>
 void with_strides(BlockRef<Scalar const> const& X, BlockRef<Scalar const> const& Y, Run const& run,
                   bool same_bits_alone = false) {
@@ -115,7 +116,7 @@ void with_strides(BlockRef<Scalar const> const& X, BlockRef<Scalar const> const&
   run(X, Y);
 }
 
-/// The dots of a column, and where they are wanted its squares.
+/// Stores the dot product of a column and, if requested, its square.
 template <class Scalar, bool Squares>
 struct StoreDots {
   using Real = real_t<Scalar>;
@@ -135,7 +136,7 @@ struct StoreDots {
   }
 };
 
-/// The square root of a column's sum.
+/// Stores the square root of a column's sum.
 template <class Real>
 struct StoreRoots {
   static constexpr int count = 1;

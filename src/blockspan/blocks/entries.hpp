@@ -10,13 +10,13 @@
 #include <blockspan/support/backend.hpp>
 #include <blockspan/support/registers/register_set.hpp>
 
-// Work on every entry of a block by itself.
+// Element-wise kernels on blocks.
 
 namespace blockspan::blocks {
 
-/// Entries with a type Operands and a function load say what they read, and get it as third
-/// argument: devices then load several of them before they write one, which a compiler cannot do by
-/// itself where blocks might overlap, and a single float a thread keeps too little on its way.
+/// An entry kernel with a type Operands and a function load declares what it reads, and receives it
+/// as third argument. Devices then load several operands before the first write: compilers cannot
+/// reorder them where blocks might overlap, and one float a thread leaves too few bytes in flight.
 template <class Entry>
 concept LoadsFirst = requires {
   typename Entry::Operands;
@@ -30,8 +30,8 @@ KOKKOS_FORCEINLINE_FUNCTION void work_on(Entry const& entry, std::int64_t i, std
     entry(i, j);
 }
 
-/// Every entry of a block, on devices; task: one of them, or some, `tasks` apart. Neighbouring
-/// tasks are neighbours along the contiguous direction.
+/// Every entry of a block, on devices. A task is one entry, or several, `tasks` apart. Consecutive
+/// tasks are adjacent along the contiguous direction.
 template <class Entry>
 struct EntriesOfTask {
   static constexpr int most = LoadsFirst<Entry> ? 4 : 1;
@@ -76,7 +76,7 @@ void launch_entries(Exec const& exec, char const* label, EntriesOfTask<Entry> co
       entries);
 }
 
-/// Every entry of a block, on hosts; task: some rows.
+/// Every entry of a block, on hosts; a task is a chunk of rows.
 template <class Entry>
 struct RowsPerTask {
   static constexpr std::int64_t chunk = 256;
@@ -97,7 +97,7 @@ struct RowsPerTask {
   }
 };
 
-/// entry(i, j) for every entry of a block of the shape and layout of X.
+/// Calls entry(i, j) for every entry of a block of the shape and layout of X.
 template <class Exec, class Scalar, class Entry>
 void for_each_entry(Exec const& exec, char const* label, BlockRef<Scalar> const& X,
                     Entry const& entry) {
@@ -111,17 +111,17 @@ void for_each_entry(Exec const& exec, char const* label, BlockRef<Scalar> const&
     launch_entries(exec, label, EntriesOfTask<Entry>(entry, X.rows, X.columns, down));
 }
 
-/// A copy of a kernel for hosts: no store to a block can change what it holds. set_width(columns),
-/// where there is one: its blocks have that many columns, and contiguous rows, which a compiler
-/// that knows the number vectorizes better.
+/// A local copy of a kernel for hosts, which stores to blocks cannot alias. set_width(columns), if
+/// present, sets a compile-time number of columns and contiguous rows, with which loops vectorize
+/// better.
 template <class Kernel, class Width>
 KOKKOS_FORCEINLINE_FUNCTION Kernel copy_of_width(Kernel kernel, [[maybe_unused]] Width columns) {
   if constexpr (requires { kernel.set_width(columns); }) kernel.set_width(columns);
   return kernel;
 }
 
-/// A kernel of rows on hosts; task: some rows. Narrow ones have a constant width: two to
-/// thirteen times as fast as loops of a few turns (perf/notes/hosts.md).
+/// A kernel of rows on hosts; a task is a chunk of rows. Narrow blocks have a compile-time width:
+/// two to thirteen times as fast as loops of a few iterations (perf/notes/hosts.md).
 template <class Kernel>
 struct KernelOfRows {
   static constexpr std::int64_t chunk = 256, widest = 8;
@@ -149,15 +149,16 @@ struct KernelOfRows {
                        : with_width<width + 1>(function);
   }
 };
-/// A kernel of rows for one column.
+/// A kernel of rows applied to one column.
 template <class Kernel>
 struct EntryOfRow {
   Kernel kernel;
   KOKKOS_FUNCTION void operator()(std::int64_t i, std::int64_t j) const { kernel(i, j, j + 1); }
 };
 
-/// kernel(i, first, last) for columns [first, last) of all rows: on hosts whole rows, along which
-/// the kernel vectorizes, on devices entries, where it may be one that LoadsFirst.
+/// Calls kernel(i, first, last) for columns [first, last) of all rows: on hosts for whole rows,
+/// along which the kernel vectorizes, on devices entry by entry, where the kernel may satisfy
+/// LoadsFirst.
 template <class Exec, class Kernel>
 void for_each_row(Exec const& exec, char const* label, std::int64_t rows, std::int64_t columns,
                   Kernel const& kernel) {

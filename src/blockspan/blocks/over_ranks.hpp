@@ -14,22 +14,22 @@
 #include <blockspan/support/backend.hpp>
 #include <blockspan/support/error.hpp>
 
-// The last step of a sum over rows where these are spread over ranks (RowSpace): partial sums go
-// to all ranks. Where these have devices with a transport of their own, nothing waits; else they go
-// by way of the host, which waits for the instance, so that nothing of it can be
-// recorded and replayed. With one rank nothing here runs.
+// The last step of a sum over rows that are distributed over ranks (RowSpace): partial sums are
+// gathered on all ranks. With a device transport this is asynchronous; otherwise they are staged
+// through the host, which fences the instance, so that the sum cannot be captured in a graph. With
+// one rank nothing here runs.
 
 namespace blockspan::blocks {
 
-/// Partial sums of one tree level: per column contiguous, or per node, as gathered from ranks. A
-/// column may have `parts` real components, which are added.
+/// Partial sums of one tree level, stored contiguously per column, or per node as gathered from
+/// ranks. A column may have `parts` real components, which are added.
 template <class Real>
 struct Nodes {
   Real* data;
-  std::int64_t count, columns;  ///< nodes, and real columns
+  std::int64_t count, columns;  ///< number of nodes, and of real columns
   int parts = 1;
-  std::int64_t sums_of_rank = 0;  ///< 0: per column contiguous
-  std::int64_t rows_of_node = 0;  ///< 0: one of all rows, or what kernels of products have summed
+  std::int64_t sums_of_rank = 0;  ///< values from one node to the next; 0: contiguous per column
+  std::int64_t rows_of_node = 0;  ///< 0: a single node of all rows, or sums made by product kernels
 
   KOKKOS_FORCEINLINE_FUNCTION Real& at(int q, std::int64_t j, std::int64_t node) const {
     std::int64_t const sum = q * columns + j;
@@ -52,8 +52,8 @@ struct SumOfColumn {
   KOKKOS_FORCEINLINE_FUNCTION auto operator()(std::int64_t node) const { return nodes(q, j, node); }
 };
 
-/// The chunks of this rank's rows of a block: those of the rows of all ranks, but on devices that
-/// give one node a rank as many as keep a device busy.
+/// The chunks of this rank's rows of a block. Their size is that for the rows of all ranks, except
+/// on devices with one node a rank: there that for the local rows, enough to keep a device busy.
 template <class Exec>
 RowChunks local_chunks(std::int64_t rows, Workspace<Exec> const& workspace) {
   RowSpace const& all = workspace.rows();
@@ -63,15 +63,15 @@ RowChunks local_chunks(std::int64_t rows, Workspace<Exec> const& workspace) {
   return chunks;
 }
 
-/// Room on the host for the sums of the nodes of all ranks.
+/// Host memory for the sums of the nodes of all ranks, `width` values a node.
 template <class Value, class Exec>
 Value* room_for_ranks(Exec const& exec, std::int64_t width, Workspace<Exec>& workspace) {
   std::int64_t const nodes = std::max<std::int64_t>(workspace.rows().nodes_of_all(), 1);
   return workspace.template host<Value>(exec, Workspace<Exec>::ranks, nodes * width);
 }
 
-/// The nodes that this rank contributes: node k has the leaves [border[k], border[k + 1]). Small,
-/// since functors beyond 512 bytes cannot be recorded.
+/// The nodes that this rank contributes: node k consists of leaves [border[k], border[k + 1]).
+/// Small, since functors beyond 512 bytes cannot be captured in graphs.
 struct LocalSubtrees {
   static constexpr int most = 20;
   static_assert(RowSpace::most_units <= 1 << most / 2, "nodes grow and then shrink along a range");
@@ -94,8 +94,8 @@ struct LocalSubtrees {
   std::int32_t border[most + 1] = {};
 };
 
-/// Sums of the nodes of all ranks, `width` a node, and of those of this rank, where Exec
-/// computes.
+/// Sums of the nodes of all ranks, `width` values a node, and of those of this rank, in memory of
+/// Exec.
 template <class Value>
 struct NodesOfRanks {
   Value *all, *mine;
@@ -113,7 +113,7 @@ NodesOfRanks<Value> nodes_of_ranks(Exec const& exec, std::int64_t width,
   return {all, here ? all + rows.communicator().rank() * of_rank : all, width};
 }
 
-/// Joins the nodes of all ranks in place, each sum by a thread.
+/// Joins the nodes of all ranks in place, one thread a sum.
 template <class Fold, class Value>
 struct JoinOverRanks {
   Value* values;
@@ -126,14 +126,14 @@ struct JoinOverRanks {
   }
 };
 
-/// The contributions of ranks: the node of all rows, or one a rank.
+/// The gathered contributions: the node of all rows, or one a rank.
 template <class Value>
 struct Given {
   Value* first;
   std::int64_t nodes;
 };
 
-/// Gathers the sums of all ranks, of which this one has written its own.
+/// Gathers the sums of all ranks; this rank has written its own to `nodes.mine`.
 template <class Fold, class Exec, class Value>
 Given<Value> gather_nodes(Exec const& exec, NodesOfRanks<Value> const& nodes,
                           Workspace<Exec>& workspace) {
@@ -159,8 +159,8 @@ Given<Value> gather_nodes(Exec const& exec, NodesOfRanks<Value> const& nodes,
   return {nodes.all, 1};
 }
 
-/// The partial sums of this rank, `count` of a column, by nodes of its rows.
-/// Source: has its own count, of nodes, and operator()(q, j, node).
+/// The partial sums of this rank, `count` of a column, as nodes of its rows. Source: has a `count`
+/// of nodes, and operator()(q, j, node).
 template <class Source>
 struct SumsOfRank {
   Source nodes;
@@ -173,7 +173,7 @@ struct SumsOfRank {
   }
 };
 
-/// to[k * width + q * columns + j] = the k-th node of sum q of column j: a team each.
+/// to[k * width + q * columns + j] = the k-th node of sum q of column j; one team each.
 template <class Exec, class Fold, class Real, class Source>
 struct NodeOfRank {
   using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<256>>;
@@ -205,7 +205,7 @@ struct NodeOfRank {
   }
 };
 
-/// Writes the node of the chunks [begin, end) of every sum, or (end 0) that of all; advances `to`.
+/// Writes the node of the chunks [begin, end) (end 0: of all) of every sum, and advances `to`.
 template <class Fold, class Real, class Source>
 void give_node(Real*& to, std::int64_t columns, std::int64_t begin, std::int64_t end,
                SumsOfRank<Source> const& some) {
@@ -215,7 +215,7 @@ void give_node(Real*& to, std::int64_t columns, std::int64_t begin, std::int64_t
                                      SumOfColumn<Source>{some.nodes, q, j});
 }
 
-/// sums_over_ranks() where Exec joins the sums of this rank.
+/// sums_over_ranks() where the sums of this rank are joined in kernels of Exec.
 template <class Fold, class Real, class Exec, class... Sources>
 Nodes<Real> nodes_over_ranks(Exec const& exec, std::int64_t columns, Workspace<Exec>& workspace,
                              SumsOfRank<Sources> const&... sums) {
@@ -234,8 +234,8 @@ Nodes<Real> nodes_over_ranks(Exec const& exec, std::int64_t columns, Workspace<E
   return {first, given, columns, 1, width};
 }
 
-/// Several sums of the same columns, those of one behind those of the other, over the rows of all
-/// ranks: one message. Returns one node, or one a rank, valid until the workspace is used again.
+/// Several sums of the same columns over the rows of all ranks, in one message; those of the first
+/// source come first. Returns one node, or one a rank, valid until the workspace is used again.
 template <class Fold, class Real, class Exec, class... Sources>
 Nodes<Real> sums_over_ranks(Exec const& exec, RowChunks const& chunks, std::int64_t columns,
                             Workspace<Exec>& workspace, SumsOfRank<Sources> const&... sums) {
@@ -258,7 +258,7 @@ Nodes<Real> sums_over_ranks(Exec const& exec, RowChunks const& chunks, std::int6
   return nodes_over_ranks<Fold, Real>(exec, columns, workspace, sums...);
 }
 
-/// One sum, over the rows of all ranks where there are several.
+/// One sum, over the rows of all ranks; with one rank `local` itself.
 template <class Fold, class Exec, class Real>
 Nodes<Real> over_ranks(Exec const& exec, Nodes<Real> const& local, int count,
                        RowChunks const& chunks, Workspace<Exec>& workspace) {
@@ -267,15 +267,15 @@ Nodes<Real> over_ranks(Exec const& exec, Nodes<Real> const& local, int count,
                                      SumsOfRank<Nodes<Real>>{local, count});
 }
 
-/// The nodes of a Gram matrix that a rank contributes: the first, and the distance of one to the
-/// next in values.
+/// Where a rank writes the nodes of a Gram matrix that it contributes: the first node, and the
+/// distance between nodes in values.
 template <class Scalar>
 struct GramNodes {
   BlockRef<Scalar> first;
   std::int64_t apart;
 };
 
-/// G = the sum of the matrices that ranks have given, `apart` values from one to the next.
+/// G = the sum of the matrices of all ranks, which are `apart` values apart.
 template <class Scalar>
 struct AddMatrices {
   Scalar const* first;
@@ -288,8 +288,9 @@ struct AddMatrices {
   }
 };
 
-/// Gram matrices as sums over the rows of all ranks, in one message: what sums the rows of this
-/// rank writes nodes(i), then join() makes the matrices. With one rank they are the same.
+/// Gram matrices as sums over the rows of all ranks, in one message: the kernel that sums the rows
+/// of this rank writes nodes(i), then join() forms the matrices. With one rank both are the same
+/// memory.
 template <class Exec, class Scalar, std::size_t count>
 class GramsOverRanks {
  public:

@@ -5,13 +5,13 @@
 
 namespace blockspan::blocks {
 
-/// A complex scalar is a pair of real columns (or rows) to the dense kernels, which so exist for
-/// reals only: the products of all pairs hold what the complex product needs, at the same
-/// number of multiplications.
+/// Dense kernels treat a complex scalar as a pair of real columns (or rows), and so exist for reals
+/// only: the products of all pairs contain the terms of the complex product, at the same number of
+/// multiplications.
 template <class Scalar>
 inline constexpr int parts = is_complex_v<Scalar> ? 2 : 1;
 
-/// A block of scalars seen as a block of reals with parts<Scalar> times the columns.
+/// A block of scalars as a block of reals with parts<Scalar> times the columns.
 template <class Scalar>
 struct RealView {
   using Real = real_t<Scalar>;
@@ -38,8 +38,8 @@ struct RealView {
   KOKKOS_FORCEINLINE_FUNCTION bool rows_contiguous() const { return column_stride == p; }
 };
 
-/// Entry (l, column) of alpha C as a real matrix: a complex entry c is [re im; -im re], so that a
-/// row (x_re, x_im) times it is x c.
+/// Entry (l, column) of alpha C as a real matrix: a complex entry c becomes [re im; -im re], so
+/// that a row (x_re, x_im) times it is x c.
 template <class Scalar>
 KOKKOS_FORCEINLINE_FUNCTION real_t<Scalar> real_coefficient(Scalar const& alpha,
                                                             BlockRef<Scalar const> const& C, int l,

@@ -11,24 +11,24 @@
 // The one order in which rows are summed: dots, norms, Gram matrices, residuals, the recurrences of
 // the solvers, the sums of spmm_dots.
 //
-//   leaf   a chunk of neighbouring rows, summed as the kernel likes
-//   node   two neighbours of the level below, joined: node i of level l has the chunks
-//          [i 2^l, (i + 1) 2^l); one without a right neighbour is passed up
+//   leaf   a chunk of consecutive rows, summed in the kernel's own order
+//   node   two neighbours of the level below, joined: node i of level l is the sum of the chunks
+//          [i 2^l, (i + 1) 2^l); a node without a right neighbour is passed up unchanged
 //
-// Chunks begin at multiples of a power of two of rows, which depends on the backend and the
-// number of rows alone: neither on columns, threads, multiprocessors nor the launch. So it does not
-// matter who joins which nodes, and a block that is cut at such borders (into the parts of several
-// devices) has the nodes of the whole, where the parts use the chunks of the whole. A kernel may
-// cut a chunk into a power of two of equal leaves; the tree is that much deeper then.
+// The size of chunks is a power of two that depends on the backend and the number of rows alone:
+// neither on columns, threads, multiprocessors nor the launch. So the result does not depend on who
+// joins which nodes, and a block that is partitioned at chunk boundaries (over several devices) has
+// the nodes of the whole block, if its parts use the chunk size of the whole. A kernel may divide a
+// chunk into a power of two of equal leaves; the tree is then that much deeper.
 //
 // Error of a sum of terms x_i: at most gamma_m sum |x_i|, m = rows of a chunk + log2(chunks).
 
 namespace blockspan::blocks {
 
-/// The chunks of the rows that a device or host has, of which the first begins a chunk.
+/// The chunks of the rows that a rank has. Its first row begins a chunk.
 struct RowChunks {
   std::int64_t rows, size;
-  bool ends_nodes = false;  ///< no kernel gives a node of several: it might cross a cut of ranks
+  bool ends_nodes = false;  ///< kernels write single chunks: larger nodes might span ranks
 
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t count() const { return ceil_div(rows, size); }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t first(std::int64_t c) const { return c * size; }
@@ -38,11 +38,11 @@ struct RowChunks {
 };
 
 inline constexpr std::int64_t most_chunk_rows = 2048;
-/// A few hundred chunks keep a device busy; partial Gram matrices want long ones.
+/// A few hundred chunks keep a device busy; for partial Gram matrices long chunks are cheaper.
 template <class Exec>
 inline constexpr std::int64_t least_chunk_rows = runs_on_host_v<Exec> ? 1024 : 128;
 
-/// Rows of a chunk of a block of `global_rows` rows, on all devices together.
+/// Rows of a chunk of a block of `global_rows` rows, all ranks together.
 template <class Exec>
 constexpr std::int64_t chunk_rows(std::int64_t global_rows) {
   std::int64_t size = least_chunk_rows<Exec>;
@@ -59,7 +59,7 @@ RowChunks row_chunks(std::int64_t rows) {
   return row_chunks<Exec>(rows, rows);
 }
 
-/// How nodes are joined by default.
+/// The default operation that joins nodes.
 struct AddTerms {
   template <class Scalar>
   KOKKOS_FORCEINLINE_FUNCTION static void fold(Scalar& total, Scalar const& term) {
@@ -67,7 +67,7 @@ struct AddTerms {
   }
 };
 
-/// The node of term(0) ... term(7), of which the first `terms` (> 0) are there.
+/// The node of term(0) ... term(7), of which the first `terms` (> 0) exist.
 template <class Fold, class Scalar, class Term>
 KOKKOS_FORCEINLINE_FUNCTION Scalar join_eight(std::int64_t terms, Term const& term) {
   Scalar value[8];
@@ -111,9 +111,10 @@ KOKKOS_FUNCTION Scalar join_range(std::int64_t first, std::int64_t last, Term co
   return node;
 }
 
-/// Joins partial sums at a distance of `step` into the first of them, for `sums` such sets at a
-/// distance of `apart`. Called by all threads of a team, with `place` 0, 1, ... for those that
-/// share a set, a large number for those that have none; place 0 may read the result at once.
+/// Joins `count` partial sums, `step` values apart, into the first, for `sums` such sets, `apart`
+/// values apart. Called by all threads of a team, with `place` 0, 1, ... for those that share a
+/// set, and a large value for idle threads; the thread of place 0 may read the result without a
+/// barrier.
 template <class Fold, int sums, class Team, class Scalar>
 KOKKOS_FORCEINLINE_FUNCTION void join_in_scratch(Team const& team, int place, Scalar* set, int step,
                                                  int apart, int count) {
@@ -131,15 +132,15 @@ KOKKOS_FORCEINLINE_FUNCTION void join_in_scratch(Team const& team, int place, Sc
   }
 }
 
-/// Terms of a thread where `threads` of them share `count`: a power of two.
+/// Terms of each thread, a power of two, where `threads` of them share `count` terms.
 KOKKOS_FORCEINLINE_FUNCTION std::int64_t terms_of_thread(std::int64_t count, int threads) {
   std::int64_t share = 8;
   while (share * threads < count) share *= 2;
   return share;
 }
 
-/// The roots of `sums` trees of `count` nodes term(q, 0) ... term(q, count - 1), by a team; zero
-/// where there are none. The first thread has them in `root`. scratch: sums x threads values.
+/// The roots of `sums` trees of `count` nodes term(q, 0) ... term(q, count - 1), by a team; zero if
+/// count is 0. Written to `root` of the first thread. scratch: sums x threads values.
 template <class Fold, int sums, class Team, class Scalar, class Term>
 KOKKOS_FORCEINLINE_FUNCTION void join_by_team(Team const& team, Scalar* scratch, std::int64_t count,
                                               Term const& term, Scalar* root) {

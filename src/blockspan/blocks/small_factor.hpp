@@ -6,12 +6,12 @@
 
 #include <blockspan/support/lapack/lapack.hpp>
 
-// The host's share of an orthonormalization: coefficients C such that V C is closer to orthonormal,
-// from the Gram matrix G of V.
+// The part of an orthonormalization on the host: coefficients C such that V C is closer to
+// orthonormal, from the Gram matrix G of V.
 
 namespace blockspan::blocks {
 
-/// A column-major matrix of the host that Kokkos does not count as an allocation.
+/// A column-major matrix on the host, in memory that Kokkos does not track.
 template <class Scalar>
 struct HostMatrix {
   std::vector<Scalar> values;
@@ -28,14 +28,14 @@ struct HostMatrix {
   int columns() const { return static_cast<int>(view.extent(1)); }
 };
 
-/// Below which pivot^2 or eigenvalue a Gram matrix of unit columns holds little but rounding
-/// errors.
+/// Threshold of pivot^2 or eigenvalue below which a Gram matrix of k unit columns is dominated by
+/// rounding errors.
 template <class Scalar>
 real_t<Scalar> gram_noise(int k) {
   return std::max(real_t<Scalar>(50 * k), real_t<Scalar>(500)) * unit_roundoff<Scalar>;
 }
 
-/// D = diag(G)^-1/2, and `scaled` = D G D, which may be G. False where a diagonal entry is not
+/// D = diag(G)^-1/2, and `scaled` = D G D, which may alias G. False where a diagonal entry is not
 /// positive.
 template <class Scalar>
 bool scale_to_unit_diagonal(SmallMatrix<Scalar> const& G, std::vector<real_t<Scalar>>& D,
@@ -53,8 +53,9 @@ bool scale_to_unit_diagonal(SmallMatrix<Scalar> const& G, std::vector<real_t<Sca
   return true;
 }
 
-/// G := its Cholesky factor L, where pivots^2 below `floor` count as it: so no column is divided by
-/// noise, and no later column disturbs an earlier one. Returns the smallest pivot^2 found.
+/// G := its Cholesky factor L, where pivots^2 below `floor` are replaced by `floor`: no column is
+/// divided by noise, and no later column disturbs an earlier one. Returns the smallest pivot^2
+/// found.
 template <class Scalar>
 real_t<Scalar> floored_cholesky(SmallMatrix<Scalar> const& G, real_t<Scalar> floor) {
   using Real = real_t<Scalar>;
@@ -73,9 +74,9 @@ real_t<Scalar> floored_cholesky(SmallMatrix<Scalar> const& G, real_t<Scalar> flo
   return smallest;
 }
 
-/// C = D L^-H with L L^H = G, where G is D times a Gram matrix times D; it is overwritten. Returns
-/// the smallest pivot^2. floor > 0: floored_cholesky. floor = 0: Cholesky of LAPACK; where that
-/// fails, zero is returned and C is undefined.
+/// C = D L^-H with L L^H = G, where G is D times a Gram matrix times D and is overwritten. Returns
+/// the smallest pivot^2. floor > 0: by floored_cholesky. floor = 0: by LAPACK's Cholesky; where it
+/// fails, returns zero, and C is undefined.
 template <class Scalar>
 real_t<Scalar> cholesky_coefficients(SmallMatrix<Scalar> const& G,
                                      std::vector<real_t<Scalar>> const& D, real_t<Scalar> floor,
@@ -100,9 +101,9 @@ real_t<Scalar> cholesky_coefficients(SmallMatrix<Scalar> const& G,
   return smallest;
 }
 
-/// The columns of D U Lambda^-1/2 for the `count` largest of the eigenvalues lambda (ascending,
-/// with eigenvectors U), the largest first; those below `floor` count as it. inverse: gets the rows
-/// of Lambda^1/2 U^H D^-1 as well.
+/// C = the columns of D U Lambda^-1/2 for the `count` largest of the eigenvalues lambda (ascending,
+/// with eigenvectors U), the largest first; eigenvalues below `floor` are replaced by it. inverse,
+/// if given: the rows of Lambda^1/2 U^H D^-1.
 template <class Scalar>
 void svqb_coefficients(SmallMatrix<Scalar> const& U, std::vector<real_t<Scalar>> const& lambda,
                        std::vector<real_t<Scalar>> const& D, int count, real_t<Scalar> floor,

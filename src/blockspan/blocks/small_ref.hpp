@@ -10,12 +10,12 @@
 
 namespace blockspan::blocks {
 
-/// A small matrix, or a vector as a matrix of one column, that lives on the host or on the device.
+/// A small matrix, or a vector as a matrix of one column, in host or device memory.
 template <class T>
 struct SmallRef {
   BlockRef<T> block;
-  bool on_device;  ///< kernels can access it as it is
-  bool on_host;    ///< the host can; a result here is complete when the call returns
+  bool on_device;  ///< kernels can access it directly
+  bool on_host;    ///< the host can access it; a result here is complete when the call returns
 
   template <class Target>
   requires(!std::is_const_v<T> && std::is_same_v<Target, T const>) operator SmallRef<Target>()
@@ -41,7 +41,7 @@ SmallRef<typename View::value_type> small_ref(View const& A) {
 }
 
 /// Where a kernel writes a small result: the target itself, or a column-major buffer in the
-/// workspace that deliver() copies.
+/// workspace, which deliver() copies to the target.
 template <class Exec, class T>
 BlockRef<T> result_on_device(Exec const& exec, SmallRef<T> const& target,
                              Workspace<Exec>& workspace) {
@@ -59,7 +59,7 @@ void copy_elements(Exec const& exec, T* to, U const* from, std::int64_t count) {
                     Kokkos::View<U const*, From, Unmanaged>(from, static_cast<std::size_t>(count)));
 }
 
-/// Brings a result to its target; fences if the target is on the host.
+/// Copies a result to its target, unless it is there; fences if the host can access the target.
 template <class Exec, class T>
 void deliver(Exec const& exec, BlockRef<T> const& result, SmallRef<T> const& target,
              Workspace<Exec>& workspace) {
@@ -77,7 +77,7 @@ void deliver(Exec const& exec, BlockRef<T> const& result, SmallRef<T> const& tar
   }
 }
 
-/// A small operand where kernels can read it: itself, or a copy in the workspace.
+/// A small operand in memory that kernels can read: itself, or a copy in the workspace.
 template <class Exec, class T>
 BlockRef<T const> operand_on_device(Exec const& exec, SmallRef<T const> const& operand,
                                     Workspace<Exec>& workspace) {

@@ -7,12 +7,12 @@
 
 #include <blockspan/blocks/real_view.hpp>
 
-// Tiles of the dense products on tensor cores that multiply in full double precision: 16 x 4 times
-// 4 x 8 scalars an instruction (Hopper does twice as many a second in this shape as in 8 x 4 times
-// 4 x 8, which is all that Ampere knows). A warp of 32 lanes holds them so: lane l has A(l / 4, l %
-// 4) and A(8 + l / 4, l % 4), B(l % 4, l / 4), and C(l / 4, 2 (l % 4)) with its right neighbour and
-// both again 8 rows below. The order of the inner index is free as long as A and B agree in it; so
-// is the order of rows of A and columns of B.
+// Tiles of the dense products on tensor cores in double precision: 16 x 4 times 4 x 8 scalars an
+// instruction (on Hopper twice the throughput of 8 x 4 times 4 x 8, the only shape of Ampere). The
+// fragments of a warp of 32 lanes: lane l holds A(l / 4, l % 4) and A(8 + l / 4, l % 4), B(l % 4, l
+// / 4), and C(l / 4, 2 (l % 4)), its right neighbour and both again 8 rows below. Any order of the
+// inner index is valid if A and B agree in it; so is any order of the rows of A and the columns of
+// B.
 
 namespace blockspan::blocks::tensor {
 
@@ -33,10 +33,10 @@ template <class Exec, class Real>
 inline constexpr bool available = false;
 #endif
 
-// What follows does nothing but on a device of CUDA: nothing else launches the kernels that call
-// it.
+// The bodies below are empty except in code for CUDA devices: only kernels launched there call
+// them.
 
-/// C += A B of one tile; the operands are this lane's.
+/// C += A B of one tile; the arguments are the fragments of this lane.
 KOKKOS_FORCEINLINE_FUNCTION void multiply_add([[maybe_unused]] double const (&a)[2],
                                               [[maybe_unused]] double b,
                                               [[maybe_unused]] double (&c)[4]) {
@@ -53,7 +53,7 @@ KOKKOS_FORCEINLINE_FUNCTION void multiply_add([[maybe_unused]] double const (&a)
 #endif
 }
 
-/// The same with 8 rows of A and C, the upper ones.
+/// The same for 8 rows of A and C, the upper half of a tile.
 KOKKOS_FORCEINLINE_FUNCTION void multiply_add([[maybe_unused]] double const (&a)[1],
                                               [[maybe_unused]] double b,
                                               [[maybe_unused]] double (&c)[2]) {
@@ -64,7 +64,7 @@ KOKKOS_FORCEINLINE_FUNCTION void multiply_add([[maybe_unused]] double const (&a)
 #endif
 }
 
-/// A place in scratch for copy_pair.
+/// Shared-memory address of scratch, for copy_pair and copy_scalar.
 KOKKOS_FORCEINLINE_FUNCTION std::uint32_t scratch_address([[maybe_unused]] double const* place) {
 #if defined(__CUDA_ARCH__)
   return static_cast<std::uint32_t>(__cvta_generic_to_shared(place));
@@ -73,9 +73,9 @@ KOKKOS_FORCEINLINE_FUNCTION std::uint32_t scratch_address([[maybe_unused]] doubl
 #endif
 }
 
-/// Begins to copy two scalars to scratch, both at 16-byte boundaries: the first `bytes` from memory
-/// and zeros for the rest. They have arrived when wait_for_copies says so, for this thread, and
-/// behind a barrier for the team.
+/// Starts an asynchronous copy of two scalars to scratch, both addresses aligned to 16 bytes: the
+/// first `bytes` from memory, zeros for the rest. The data is visible to this thread after
+/// wait_for_copies, and to the team after a barrier behind it.
 KOKKOS_FORCEINLINE_FUNCTION void copy_pair([[maybe_unused]] std::uint32_t to,
                                            [[maybe_unused]] double const* from,
                                            [[maybe_unused]] int bytes) {
@@ -85,7 +85,7 @@ KOKKOS_FORCEINLINE_FUNCTION void copy_pair([[maybe_unused]] std::uint32_t to,
 #endif
 }
 
-/// Begins to copy one scalar to scratch, or a zero if `bytes` is 0 and not 8.
+/// Starts an asynchronous copy of one scalar to scratch (bytes: 8), or of a zero (bytes: 0).
 KOKKOS_FORCEINLINE_FUNCTION void copy_scalar([[maybe_unused]] std::uint32_t to,
                                              [[maybe_unused]] double const* from,
                                              [[maybe_unused]] int bytes) {
@@ -95,14 +95,14 @@ KOKKOS_FORCEINLINE_FUNCTION void copy_scalar([[maybe_unused]] std::uint32_t to,
 #endif
 }
 
-/// Closes a group of copies.
+/// Ends a group of copies.
 KOKKOS_FORCEINLINE_FUNCTION void commit_copies() {
 #if defined(__CUDA_ARCH__)
   asm volatile("cp.async.commit_group;" ::: "memory");
 #endif
 }
 
-/// Waits for all but the latest N groups.
+/// Waits for all groups of copies but the latest N.
 template <int N>
 KOKKOS_FORCEINLINE_FUNCTION void wait_for_copies() {
 #if defined(__CUDA_ARCH__)
@@ -120,7 +120,7 @@ struct Rows {
   std::int64_t stride;
   int columns;
 
-  /// Columns `column` (even) and the next one of a row, zeros outside the block.
+  /// Columns `column` (even) and column + 1 of a row, zeros outside the block.
   KOKKOS_FORCEINLINE_FUNCTION Pair pair(std::int64_t row, int column, bool inside) const {
     double const* const at = data + row * stride + column;
     if (!inside || column >= columns) return {0, 0};

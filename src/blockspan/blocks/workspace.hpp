@@ -14,11 +14,11 @@
 
 namespace blockspan {
 
-/// Scratch memory of calls: it grows to the largest request and is then reused, so that an
-/// iteration allocates nothing after its first pass. Pass the same workspace to every call of a
-/// solver; calls without one allocate and free their own. A workspace serves one instance at a
-/// time: calls in stream order may share buffers. Growing fences the instance and throws Error
-/// where memory is short; that buffer is then empty, and may be requested again.
+/// Scratch memory of calls: it grows to the largest request and is then reused, so that iterations
+/// after the first allocate nothing. Pass the same workspace to every call of a solver; calls
+/// without one allocate and free their own. A workspace serves one instance at a time: calls in
+/// stream order may share buffers. Growing fences the instance and throws Error where memory is
+/// short; that buffer is then empty, and may be requested again.
 template <class Exec>
 class Workspace {
  public:
@@ -26,11 +26,11 @@ class Workspace {
   explicit Workspace(RowSpace rows = {}) : rows_(std::move(rows)) {}
   RowSpace const& rows() const { return rows_; }
 
-  /// Buffers that one call needs at once, each with its own memory.
+  /// The buffers that one call may use at the same time.
   enum Slot { partials, coefficients, product, result, ranks, slots };
 
-  /// At least `count` elements of T where Exec computes; their content is undefined. Valid until
-  /// the same slot is asked for again.
+  /// At least `count` elements of T in memory of Exec; their content is undefined. Valid until the
+  /// next request for the same slot.
   template <class T>
   T* device(Exec const& exec, Slot slot, std::int64_t count) {
     return static_cast<T*>(grow(exec, device_[slot], bytes<T>(count)));
@@ -42,7 +42,7 @@ class Workspace {
     return static_cast<T*>(grow(exec, host_[slot], bytes<T>(count)));
   }
 
-  /// The joins of RowSpace::padded_joins() where Exec computes, pairs behind each other.
+  /// The joins of RowSpace::padded_joins() in memory of Exec, as consecutive pairs.
   std::int64_t const* joins(Exec const& exec) {
     if (joins_.size() == 0) {
       auto const joins = rows_.padded_joins();
@@ -58,7 +58,7 @@ class Workspace {
     return joins_.data();
   }
 
-  /// Bytes held now.
+  /// Bytes currently allocated.
   std::int64_t bytes_held() const {
     std::size_t sum = 0;
     for (auto const& buffer : device_) sum += buffer.size();
@@ -75,7 +75,7 @@ class Workspace {
     return static_cast<std::size_t>(count) * sizeof(T);
   }
 
-  /// Grows by at least a half, so that widths that creep upwards do not allocate each time.
+  /// Grows by at least a half, so that slowly increasing widths do not allocate each time.
   template <class Space>
   static void* grow(Exec const& exec, Buffer<Space>& buffer, std::size_t size) {
     if (buffer.size() < size) {

@@ -41,7 +41,7 @@ void Communicator::agree(std::optional<std::string> const& trouble) const {
   }
   int const ranks = sum(trouble ? 1 : 0);
   if (ranks == 0) return;
-  // what all ranks refuse is the same input, as a rule
+  // an error of all ranks is usually about the same input: it names no rank
   std::string const who = ranks == size() ? "" : "rank " + std::to_string(rank()) + ": ";
   throw AgreedError(words_of_first(trouble ? who + *trouble : ""));
 }

@@ -16,7 +16,7 @@
 
 namespace blockspan {
 
-/// An Error that all ranks throw together, so that none of them waits for another.
+/// An Error that all ranks throw together, so that no rank is left waiting.
 class AgreedError : public Error {
  public:
   using Error::Error;
@@ -41,7 +41,7 @@ class PendingExchange {
 };
 
 /// Moves bytes between the ranks of a group. All ranks call the same functions in the same order.
-/// Failures of the underlying library throw Error. Implement it to run Blockspan on another library
+/// Failures of the underlying library throw Error. Implement it to run Blockspan on a library other
 /// than MPI. Buffers are in host memory, unless takes_device_memory().
 class Transport {
  public:
@@ -49,16 +49,17 @@ class Transport {
   virtual int rank() const = 0;
   virtual int size() const = 0;
   virtual std::string name() const = 0;
-  /// Whether buffers of start() may be in device memory; kernels that use them have finished then.
+  /// Whether buffers of start() may be in device memory; the caller has then fenced kernels that
+  /// use them.
   virtual bool takes_device_memory() const { return false; }
 
-  /// all = the parts of ranks 0, 1, ..., of which rank r gives sizes[r] bytes.
+  /// all = the parts of ranks 0, 1, ..., where rank r contributes sizes[r] bytes.
   virtual void gather(std::span<std::byte const> mine, std::span<std::byte> all,
                       std::span<std::int64_t const> sizes) = 0;
-  /// from[r] = what rank r has as to[this rank].
+  /// from[r] = the entry to[this rank] of rank r.
   virtual void transpose(std::span<std::int64_t const> to, std::span<std::int64_t> from) = 0;
   virtual void broadcast(std::span<std::byte> bytes, int root) = 0;
-  /// Starts all messages: at most one a pair of ranks and direction, none of them empty.
+  /// Starts all messages: at most one per pair of ranks and direction, none of them empty.
   virtual std::unique_ptr<PendingExchange> start(std::vector<Incoming> const& in,
                                                  std::vector<Outgoing> const& out) = 0;
   /// Terminates all ranks.
@@ -66,8 +67,8 @@ class Transport {
 };
 
 /// Moves bytes between the memories of devices, in stream order: calls enqueue, and the host does
-/// not wait. All ranks call the same functions in the same order. A stream is that of the backend
-/// (cudaStream_t). Failures of the underlying library throw Error.
+/// not wait. All ranks call the same functions in the same order. `stream` is a stream of the
+/// backend (cudaStream_t). Failures of the underlying library throw Error.
 class DeviceTransport {
  public:
   virtual ~DeviceTransport() = default;
@@ -79,11 +80,11 @@ class DeviceTransport {
   virtual void begin(void* stream) = 0;
   /// All messages, by the rules of Transport::start.
   virtual void start(std::vector<Incoming> const& in, std::vector<Outgoing> const& out) = 0;
-  /// Makes the stream wait for the messages, and for the work enqueued on own_stream() behind them.
+  /// Makes the stream wait for the messages and for work enqueued after them on own_stream().
   virtual void finish(void* stream) = 0;
-  /// The stream of the messages, for work ordered with them; null: there is none.
+  /// The stream of the messages, for work ordered with them; null if there is none.
   virtual void* own_stream() = 0;
-  /// all = the parts of ranks 0, 1, ..., `bytes` each, of which this rank's is in its place.
+  /// all = the parts of ranks 0, 1, ..., `bytes` each; this rank's part is already at its offset.
   virtual void gather(void* stream, std::byte* all, std::int64_t bytes) = 0;
 };
 
@@ -118,7 +119,7 @@ class Communicator {
   DeviceTransport* device() const { return device_.get(); }
   bool takes_device_memory() const { return transport_ && transport_->takes_device_memory(); }
 
-  /// all = the parts of ranks 0, 1, ..., of which rank r gives sizes[r] bytes.
+  /// all = the parts of ranks 0, 1, ..., where rank r contributes sizes[r] bytes.
   void gather(std::span<std::byte const> mine, std::span<std::byte> all,
               std::span<std::int64_t const> sizes) const;
   /// One value of each rank.
@@ -145,7 +146,7 @@ class Communicator {
   T sum(T const& mine) const {
     return fold(mine, [](T const& a, T const& b) { return a + b; });
   }
-  /// NaN where a rank has NaN.
+  /// The largest value of all ranks; NaN where a rank has NaN.
   template <class T>
   T largest(T const& mine) const {
     return fold(mine, [](T const& a, T const& b) { return b > a || b != b ? b : a; });
@@ -157,14 +158,14 @@ class Communicator {
   bool any(bool mine) const { return size() > 1 ? largest(mine ? 1 : 0) != 0 : mine; }
   bool all(bool mine) const { return !any(!mine); }
 
-  /// The bytes of rank `root`, on all ranks.
+  /// Overwrites `bytes` on all ranks by those of rank `root`.
   void broadcast(std::span<std::byte> bytes, int root) const;
   template <class T>
   void broadcast(std::span<T> values, int root) const {
     static_assert(std::is_trivially_copyable_v<T>);
     broadcast(std::as_writable_bytes(values), root);
   }
-  /// The same for a list whose length only `root` knows.
+  /// The same for a list whose length only `root` has; `values` is resized.
   template <class T>
   void broadcast(std::vector<T>& values, int root) const {
     auto length = static_cast<std::int64_t>(values.size());
@@ -173,17 +174,18 @@ class Communicator {
     broadcast(std::span(values), root);
   }
 
-  /// result[r] = what rank r has as to[this rank].
+  /// result[r] = the entry to[this rank] of rank r.
   std::vector<std::int64_t> transpose(std::vector<std::int64_t> const& to) const;
-  /// Starts messages; null where there are none. Empty ones are left out, which both sides do.
+  /// Starts messages; null where there are none. Empty messages are dropped, by sender and
+  /// receiver.
   std::unique_ptr<PendingExchange> start(std::vector<Incoming> in, std::vector<Outgoing> out) const;
 
   /// The text of the lowest rank whose text is not empty, on all ranks.
   std::string words_of_first(std::string const& mine) const;
   /// If a rank passes an error message, throws AgreedError on all ranks, with the message of the
-  /// lowest such rank and its number.
+  /// lowest such rank and, unless all ranks pass one, its number.
   void agree(std::optional<std::string> const& trouble) const;
-  /// Whether all ranks have thrown this error, and can continue together.
+  /// Whether all ranks have thrown this error and can continue together.
   bool all_threw(Error const& error) const {
     return size() == 1 || dynamic_cast<AgreedError const*>(&error) != nullptr;
   }
@@ -204,7 +206,7 @@ class Communicator {
     }
   }
 
-  /// Terminates all ranks, after a failure of this one that the others do not know of.
+  /// Terminates all ranks, after a failure of this rank that the others cannot learn of.
   [[noreturn]] void abort(int exit_status) const;
 
  private:

@@ -8,13 +8,13 @@
 
 namespace blockspan {
 
-/// The ranks of an MPI communicator, which is duplicated: messages of the caller's never meet those
-/// of Blockspan. Rows of a halo go from one device's memory to another's where MPI says that it can
-/// (MPIX_Query_cuda_support, MPIX_GPU_query_support) or BLOCKSPAN_GPU_AWARE_MPI of the environment
-/// says so (1; 0: it cannot), else by way of the host's. MPI must be initialized, and stay so while
-/// a copy is in use; one thread at a time. Messages beyond 1 GiB are cut. A rank that waits longer
-/// than BLOCKSPAN_WAIT_SECONDS (environment; default 600, 0: never) reports on stderr which rank it
-/// waits for. Throws Error where MPI fails.
+/// The ranks of an MPI communicator, which is duplicated: the caller's messages never match those
+/// of Blockspan. Rows of a halo are sent from device memory to device memory where MPI reports that
+/// it can (MPIX_Query_cuda_support, MPIX_GPU_query_support) or the environment variable
+/// BLOCKSPAN_GPU_AWARE_MPI says so (1; 0: it cannot), else staged through the host. MPI must be
+/// initialized, and stay so while a copy is in use; one thread at a time. Messages beyond 1 GiB are
+/// split. A rank that waits longer than BLOCKSPAN_WAIT_SECONDS (environment; default 600, 0: never)
+/// reports on stderr which rank it waits for. Throws Error where MPI fails.
 Communicator mpi_communicator(MPI_Comm comm);
 
 /// The MPI communicator of a Communicator from mpi_communicator, for other libraries. Throws Error

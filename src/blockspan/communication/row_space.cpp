@@ -17,7 +17,7 @@ struct Node {
   std::int64_t last() const { return (index + 1) << level; }
 };
 
-/// The largest nodes that make up the units [first, last).
+/// The largest nodes that partition the units [first, last).
 std::vector<Node> cover(std::int64_t first, std::int64_t last) {
   std::vector<Node> nodes;
   while (first < last) {
@@ -29,7 +29,7 @@ std::vector<Node> cover(std::int64_t first, std::int64_t last) {
   return nodes;
 }
 
-/// The joins of neighbouring nodes up to the root, the right into the left.
+/// The joins of adjacent nodes up to the root, the right into the left.
 std::vector<std::pair<std::int64_t, std::int64_t>> joins_of(std::vector<Node> const& nodes) {
   struct Waiting {
     Node node;
@@ -182,7 +182,7 @@ void RowSpace::gather(std::byte* values, std::int64_t bytes_of_node) const {
   auto const bytes = [&](std::int64_t count) {
     return static_cast<std::size_t>(count * bytes_of_node);
   };
-  // the own part is in the middle of the result: a copy, since gathers may not overlap
+  // this rank's part is inside the result: a copy, since buffers of gathers may not overlap
   std::byte const* const first = values + bytes(state_->my_first);
   std::vector<std::byte> const mine(first,
                                     first + bytes(static_cast<std::int64_t>(state_->mine.size())));

@@ -26,14 +26,14 @@ void check(int code, char const* what) {
   fail("MPI", what, ": ", std::string(words.data(), static_cast<std::size_t>(length)));
 }
 
-/// MPI counts with int.
+/// MPI counts are int.
 int count_of(std::int64_t bytes, char const* what) {
   require(bytes <= std::numeric_limits<int>::max(), "MPI", what, " of ", bytes,
           " bytes, more than MPI can count");
   return static_cast<int>(bytes);
 }
 
-/// Whether MPI reads and writes the memory of devices, by its own word or the user's.
+/// Whether MPI accepts device memory, as the environment or else MPI itself reports.
 bool is_gpu_aware() {
   if (char const* const said = std::getenv("BLOCKSPAN_GPU_AWARE_MPI")) {
     std::string_view const word(said);
@@ -96,7 +96,7 @@ class MpiExchange final : public PendingExchange {
   }
 
   communication::Watchdog& watchdog_;
-  std::vector<int> peers_;  ///< some twice
+  std::vector<int> peers_;  ///< of each request; a rank may appear several times
   std::vector<MPI_Request> requests_;
 };
 
@@ -186,7 +186,7 @@ class MpiTransport final : public Transport {
   std::vector<int> counts_, places_;
 };
 
-/// Launchers tell their processes how many there are.
+/// Launchers set the number of processes in the environment.
 bool launched() {
   for (char const* name :
        {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK", "PMI_RANK", "MPI_LOCALNRANKS"})

@@ -10,13 +10,14 @@
 
 namespace blockspan::communication {
 
-/// Reports on stderr which rank waits for which, once a wait, after BLOCKSPAN_WAIT_SECONDS (600; 0:
-/// never). It aborts nothing: the other rank may be busy for a good reason.
+/// Reports on stderr which rank waits for which, once per wait, after BLOCKSPAN_WAIT_SECONDS (600;
+/// 0: never). It aborts nothing: the other rank may be busy for a good reason.
 class Watchdog {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// A wait, for the life of the object. whom(): the words, made only where they are needed.
+  /// A wait, for the lifetime of the object. whom() returns the text, called only if it is
+  /// reported.
   template <class Whom>
   class Wait {
    public:
@@ -72,7 +73,7 @@ class Watchdog {
       if (words_ == nullptr || waited < limit_) continue;
       std::fprintf(stderr, "blockspan: rank %d has waited %.1f s for %s\n", rank_,
                    std::chrono::duration<double>(waited).count(), words_(whom_).c_str());
-      words_ = nullptr;  // said
+      words_ = nullptr;  // reported once
     }
   }
 

@@ -27,9 +27,10 @@ void check(cudaError_t code, char const* what) {
   require(code == cudaSuccess, "CUDA", what, ": ", cudaGetErrorString(code));
 }
 
-/// While it lives, this thread may run on every processor that its job may use. NCCL starts threads
-/// that inherit that. Where a launcher has bound a rank to one core, they would share it with the
-/// thread that waits for them: on two H200 the first exchanges took 0.6 s in place of 0.1.
+/// Lets this thread, during the lifetime of the object, run on every processor of its job. NCCL
+/// starts threads that inherit this affinity. Where a launcher has bound a rank to one core, they
+/// would share it with the thread that waits for them: on two H200 the first exchanges took 0.6 s
+/// instead of 0.1.
 class OnAnyProcessor {
  public:
   OnAnyProcessor() {
@@ -77,10 +78,10 @@ class NcclTransport final : public DeviceTransport {
   NcclTransport(NcclTransport const&) = delete;
   NcclTransport& operator=(NcclTransport const&) = delete;
 
-  /// Begins to create the communicator and to make its first gather and first exchange with
-  /// neighbours, which set up the connections of later ones: tenths of a second, in which this
-  /// thread may read matrices. All ranks together, once all have constructed theirs: a rank that
-  /// never comes would keep the others.
+  /// Starts to create the communicator and to make its first gather and first exchange with
+  /// neighbours, which create the connections of later ones: tenths of a second, during which this
+  /// thread may read matrices. Called by all ranks, once all have constructed their transports: the
+  /// others would wait for a rank that failed.
   void begin_connecting(ncclUniqueId const& id) {
     OnAnyProcessor const unbound;
     connected_ = std::async(std::launch::async, [this, id] { connect(id); });
@@ -137,8 +138,8 @@ class NcclTransport final : public DeviceTransport {
     check(cudaStreamSynchronize(stream_), "the first exchange");
   }
 
-  /// Throws errors of connecting, and asynchronous ones of earlier calls, for instance of a rank
-  /// that has ended.
+  /// Throws errors of connecting, and asynchronous ones of earlier calls, for instance where
+  /// another rank has ended.
   void be_connected() {
     if (connected_.valid()) connected_.get();
     ncclResult_t code = ncclSuccess;
@@ -151,13 +152,13 @@ class NcclTransport final : public DeviceTransport {
   cudaEvent_t packed_ = nullptr, arrived_ = nullptr;
   int rank_, ranks_, device_ = 0;
   static constexpr std::size_t first_size = 64;
-  std::byte* first_bytes_ = nullptr;  ///< what the first exchanges move
+  std::byte* first_bytes_ = nullptr;  ///< buffer of the first exchanges
   std::future<void> connected_;
 };
 
 using DeviceName = std::array<char, 16>;
 
-/// The rank before this one that has the same device.
+/// A lower rank with the same device.
 std::optional<int> rank_with_same_device(Communicator const& ranks) {
   DeviceName mine{};
   ranks.run_agreed([&] {
