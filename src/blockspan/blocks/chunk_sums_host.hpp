@@ -62,8 +62,7 @@ struct ChunkSumsOnHost {
   Terms terms;
   RowChunks chunks;
   Nodes<Real> nodes;
-  std::int64_t
-      together;  ///< chunks of a task: several where columns are contiguous, for longer streams
+  std::int64_t together;  ///< chunks of a task: several of contiguous columns, for longer reads
 
   ChunkSumsOnHost(Terms const& terms_, RowChunks const& chunks_, std::int64_t columns)
       : terms(terms_),

@@ -30,12 +30,12 @@ void copy_columns(Exec const& exec, BlockRef<Scalar const> const& X,
 
 /// norms(j) = ||x_j||_2.
 ///
-/// X: n x k of any layout where `exec` computes; norms: k reals, rank 1, there (no fence) or
-/// in memory of the host (complete on return, fences `exec`). The squares are summed as they are: a
-/// column is right if its entries are below 1e150 / sqrt(n) and those that matter above 1e-150 (for
-/// float, 1e18 / sqrt(n) and 1e-18); outside, the result is infinite or zero. NaN gives NaN.
-/// Sums in the order of gram: the same bits for any number of threads. Reads X once. Throws Error
-/// if the shapes clash, or where memory is short.
+/// X: n x k of any layout, accessible to `exec`; norms: k reals, rank 1, in memory of `exec` (no
+/// fence) or of the host (complete on return, fences `exec`). The squares are summed without
+/// scaling: the norm of a column is accurate if its entries are below 1e150 / sqrt(n) and its
+/// dominant entries above 1e-150 (float: 1e18 / sqrt(n) and 1e-18); outside, the result is infinite
+/// or zero. NaN gives NaN. Sums in the order of gram: the same bits for any number of threads.
+/// Reads X once. Throws Error if the shapes do not match, or where memory is short.
 template <class Exec, class XView, class NormsView>
 void column_norms(Exec const& exec, XView const& X, NormsView const& norms,
                   Workspace<Exec>& workspace = blocks::OwnWorkspace<Exec>()) {
@@ -50,8 +50,8 @@ void column_norms(Exec const& exec, XView const& X, NormsView const& norms,
 
 /// dots(j) = x_j^H y_j, the diagonal of gram(X, Y) at the cost of reading X and Y once.
 ///
-/// X, Y: n x k; dots: k scalars, rank 1; places, fences, order of summation and errors as for
-/// column_norms.
+/// X, Y: n x k; dots: k scalars, rank 1; memory spaces, fences, order of summation and errors as
+/// for column_norms.
 template <class Exec, class XView, class YView, class DotsView>
 void column_dots(Exec const& exec, XView const& X, YView const& Y, DotsView const& dots,
                  Workspace<Exec>& workspace = blocks::OwnWorkspace<Exec>()) {
@@ -69,9 +69,9 @@ void column_dots(Exec const& exec, XView const& X, YView const& Y, DotsView cons
 
 /// x_j = factors(j) x_j.
 ///
-/// X: n x k of any layout where `exec` computes; factors: k values, rank 1, real or the scalar of
-/// X, there or on the host. Asynchronous; host factors may be changed on return. Reads and writes X
-/// once. Throws Error if the shapes clash.
+/// X: n x k of any layout, accessible to `exec`; overwritten. factors: k values, rank 1, real or
+/// the scalar of X, in memory of `exec` or of the host. Asynchronous; host factors may be changed
+/// on return. Reads and writes X once. Throws Error if the shapes do not match.
 template <class Exec, class FactorsView, class XView>
 void scale_columns(Exec const& exec, FactorsView const& factors, XView const& X) {
   using Scalar = typename XView::value_type;
@@ -88,9 +88,9 @@ void scale_columns(Exec const& exec, FactorsView const& factors, XView const& X)
 
 /// y_j = x_{columns[j]}: gathers chosen columns, which may repeat.
 ///
-/// X: n x k, Y: n x columns.size(), of any layout where `exec` computes; Y is overwritten and does
-/// not overlap X. Asynchronous; `columns` may be changed on return. Throws Error if the shapes
-/// clash or a column is outside [0, k).
+/// X: n x k, Y: n x columns.size(), of any layout, accessible to `exec`; Y is overwritten and does
+/// not overlap X. Asynchronous; `columns` may be changed on return. Throws Error if the shapes do
+/// not match or an index is outside [0, k).
 template <class Exec, class XView, class YView>
 void copy_columns(Exec const& exec, XView const& X, std::vector<int> const& columns,
                   YView const& Y) {

@@ -16,19 +16,19 @@ void combine_in_place(Exec const& exec, BlockRef<Scalar> const& X, SmallRef<Scal
                       Workspace<Exec>& workspace);
 }  // namespace multivector
 
-/// Y = alpha X C + beta Y: new columns as combinations of old ones.
+/// Y = alpha X C + beta Y: linear combinations of the columns of X.
 ///
-/// X: n x k, C: k x m, Y: n x m, of any layout; X and Y where `exec` computes, C there or on the
-/// host. Y must not overlap X (see combine_in_place). beta = 0 never reads Y; alpha = 0 does not
-/// make NaN in X vanish. The coefficients used are alpha * C, rounded. Asynchronous; with C in
-/// memory only the host can access, C is copied first and may be changed on return, and the call
-/// may wait for earlier work of `exec`.
+/// X: n x k, C: k x m, Y: n x m, of any layout; X and Y accessible to `exec`, C too or on the host.
+/// Y must not overlap X (see combine_in_place). beta = 0 never reads Y; alpha = 0 does not suppress
+/// NaN in X. The coefficients are alpha * C, rounded. Asynchronous; a C in memory that only the
+/// host can access is copied first and may be changed on return, and the call may wait for earlier
+/// work of `exec`.
 ///
-/// Each entry is one sum in a fixed order of the columns of X, which layout and device decide: the
-/// same bits for any number of threads; its error is at most gamma_{k+2} (|alpha| |X| |C| + |beta|
-/// |Y|). Reads X once for m <= 64 (32 complex) columns on devices, once on hosts; n k m
-/// multiplications and additions. Tensor cores as for gram. Throws Error if the shapes clash, or
-/// where memory is short.
+/// Each entry is one sum over the columns of X, in a fixed order that depends on layout and device:
+/// the same bits for any number of threads; its error is at most gamma_{k+2} (|alpha| |X| |C| +
+/// |beta| |Y|). Reads X once on hosts, and on devices for m <= 64 (32 complex) columns; n k m
+/// multiplications and additions. Tensor cores as for gram. Throws Error if the shapes do not
+/// match, or where memory is short.
 template <class Exec, class XView, class CView, class YView>
 void combine(Exec const& exec, typename YView::non_const_value_type alpha, XView const& X,
              CView const& C, typename YView::non_const_value_type beta, YView const& Y,
@@ -45,9 +45,9 @@ void combine(Exec const& exec, typename YView::non_const_value_type alpha, XView
                                      workspace);
 }
 
-/// X(:, 0:m) = X C for C: k x m with m <= k, X: n x k; the remaining columns of X keep their
-/// values. One pass, row by row. Everything else as combine; memory beyond C only on devices for m
-/// > 64 (32 complex): at most 16 MiB.
+/// X(:, 0:m) = X C for C: k x m with m <= k, X: n x k; the remaining columns of X are unchanged.
+/// One pass, row by row. Otherwise as combine. Memory beyond C only on devices for m > 64 (32
+/// complex): at most 16 MiB.
 template <class Exec, class XView, class CView>
 void combine_in_place(Exec const& exec, XView const& X, CView const& C,
                       Workspace<Exec>& workspace = blocks::OwnWorkspace<Exec>()) {

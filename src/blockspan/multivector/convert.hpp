@@ -28,12 +28,12 @@ struct ConvertBlock {
 
 }  // namespace multivector
 
-/// Y = factor X in another precision, each part of an entry rounded to nearest and then multiplied:
-/// what is too large becomes infinite, what is too small becomes denormal or zero, NaN stays NaN.
+/// Y = factor X in another precision. Each part of an entry is rounded to nearest and then
+/// multiplied: overflow gives infinity, underflow a subnormal value or zero, NaN stays NaN.
 ///
-/// X, Y: n x k of any layout where `exec` computes, real to real, complex to complex or real to
-/// complex; Y is overwritten and does not overlap X. Asynchronous. Reads X and writes Y once.
-/// Throws Error if the shapes clash.
+/// X, Y: n x k of any layout, accessible to `exec`; real to real, complex to complex or real to
+/// complex. Y is overwritten and does not overlap X. Asynchronous. Reads X and writes Y once.
+/// Throws Error if the shapes do not match.
 template <class Exec, class XView, class YView>
 void convert_block(Exec const& exec, XView const& X, YView const& Y,
                    real_t<typename YView::value_type> factor = 1) {

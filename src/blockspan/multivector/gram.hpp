@@ -14,18 +14,18 @@ void gram(Exec const& exec, BlockRef<Scalar const> const& X, BlockRef<Scalar con
 
 /// G = X^H Y: all inner products of the columns of two blocks.
 ///
-/// X: n x k1, Y: n x k2, G: k1 x k2, of any layout; X and Y where `exec` computes, and they may be
-/// the same. G is overwritten (with zeros if n = 0) and overlaps neither. G where only `exec` can
-/// access it: asynchronous, no fence. G in memory of the host: complete on return, fences `exec`.
+/// X: n x k1, Y: n x k2, G: k1 x k2, of any layout; X and Y accessible to `exec`; they may be the
+/// same. G is overwritten (with zeros if n = 0) and overlaps neither. G in memory that only `exec`
+/// can access: asynchronous, no fence. G in memory of the host: complete on return, fences `exec`.
 /// If X and Y are the same, G is exactly Hermitian.
 ///
 /// Rows are summed in chunks of a power of two of rows, at most 2048, which depends on n and the
 /// backend only; the chunks are joined by one binary tree: the same bits for any number of threads.
 /// The error of an entry is at most gamma_m |x_i|^T |y_j|, m = min(n, 2048) + log2(n) + 2. Reads
 /// both blocks once for k1, k2 <= 64 (32 complex) columns; n k1 k2 multiplications and additions.
-/// On Ampere and Hopper blocks of (complex) doubles whose rows are contiguous and begin at
-/// multiples of 16 bytes, as those of an even number of columns do, go through tensor cores, in
-/// full precision. Throws Error if the shapes clash, or where memory is short.
+/// On Ampere and Hopper, blocks of (complex) doubles whose rows are contiguous and begin at
+/// multiples of 16 bytes (as with an even number of columns) use tensor cores, in double precision.
+/// Throws Error if the shapes do not match, or where memory is short.
 template <class Exec, class XView, class YView, class GView>
 void gram(Exec const& exec, XView const& X, YView const& Y, GView const& G,
           Workspace<Exec>& workspace = blocks::OwnWorkspace<Exec>()) {

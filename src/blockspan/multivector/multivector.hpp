@@ -1,6 +1,6 @@
 #pragma once
 
-// All operations on blocks of vectors.
+// Includes all operations on blocks of vectors.
 #include <blockspan/blocks/block.hpp>
 #include <blockspan/blocks/workspace.hpp>
 #include <blockspan/multivector/columns.hpp>

@@ -6,8 +6,8 @@
 namespace blockspan {
 
 struct OrthonormalizeReport {
-  int rank = 0;             ///< leading columns that now hold a basis
-  int passes = 0;           ///< Gram matrix and combination, each over the whole block
+  int rank = 0;             ///< leading columns that now form a basis
+  int passes = 0;           ///< Gram matrix and combination of the whole block
   bool used_svqb = false;   ///< a Gram matrix was too ill-conditioned for Cholesky
   bool indefinite = false;  ///< some v^H B v < -1e-10 ||v|| ||Bv||: B is not positive semi-definite
 };
@@ -25,29 +25,30 @@ void project_out(Exec const& exec, BlockRef<Scalar const> const& Q,
 /// V := orthonormal basis of the span of its columns, in its first `rank` columns; the others
 /// become zero.
 ///
-/// V: n x k of any layout where `exec` computes. Columns with an entry that is not finite, and zero
-/// columns, are dropped; so is what a column adds to the others when that is below 16 k u of its
-/// own length (u = unit roundoff). Columns may differ in length by any power that fits the format.
-/// On return ||V^H V - I|| is a few u k, and the original columns lie in the span of V to about
-/// 16 k u of their length. Fences `exec` once a pass; 2 passes if V is well-conditioned, at
-/// most 10.
+/// V: n x k of any layout, accessible to `exec`. Columns with an entry that is not finite, and zero
+/// columns, are dropped; so are columns whose component orthogonal to the others is below 16 k u of
+/// their own length (u = unit roundoff). Columns may differ in length by any power of two in the
+/// range of the format. On return ||V^H V - I|| is a few u k, and the original columns lie in the
+/// span of V to about 16 k u of their length. Fences `exec` in every pass; 2 passes if V is
+/// well-conditioned, at most 10.
 ///
 ///   1. G = V^H V; if a squared length is out of range, columns are first scaled by powers of two,
 ///      and those not finite or zero are dropped
 ///   2. columns so short that they can only be rounding errors of the earlier passes are dropped
 ///   3. D = diag(G)^-1/2, D G D = L L^H, V := V D L^-H (Cholesky QR). If a pivot^2 is at most
 ///      tau = max(50 k, 500) u: D G D = U Lambda U^H, V := V D U Lambda^-1/2, largest eigenvalue
-///      first, eigenvalues below tau times the largest count as that (SVQB); where this was needed
-///      before, L with pivots^2 of at least tau instead, which leaves earlier columns alone
+///      first, where eigenvalues below tau times the largest are replaced by that bound (SVQB).
+///      Where an earlier pass used SVQB: Cholesky QR with pivots^2 below tau replaced by tau, which
+///      leaves earlier columns unchanged
 ///   4. from 1 again until two passes are done and the last was well-conditioned (every pivot >
-///   1/2)
+///      1/2)
 ///
 /// Throws Error where memory is short.
 ///
 /// Sources: Stathopoulos and Wu 2002, doi:10.1137/S1064827500370883 (SVQB); Yamamoto, Nakatsukasa,
-/// Yanagisawa and Fukaya 2015, ETNA 44, 306-326 (why twice is enough); Fukaya, Kannan, Nakatsukasa,
-/// Yamamoto and Yanagisawa 2020, doi:10.1137/18M1218212 (bounding small eigenvalues from below
-/// instead of giving up, so that each pass gains half the digits).
+/// Yanagisawa and Fukaya 2015, ETNA 44, 306-326 (why two passes suffice); Fukaya, Kannan,
+/// Nakatsukasa, Yamamoto and Yanagisawa 2020, doi:10.1137/18M1218212 (bounding small eigenvalues
+/// from below instead of failing, so that each pass gains half the digits).
 template <class Exec, class View>
 OrthonormalizeReport orthonormalize(Exec const& exec, View const& V,
                                     Workspace<Exec>& workspace = blocks::OwnWorkspace<Exec>()) {
@@ -59,7 +60,7 @@ OrthonormalizeReport orthonormalize(Exec const& exec, View const& V,
 /// The same in the inner product of a Hermitian positive definite B: V^H B V = I on return.
 ///
 /// BV: n x k, B times V on entry; it gets the same combinations as V, and so is B times V on
-/// return, to rounding. A column with v^H B v <= 4 u b ||v||^2 counts as zero, where b is the
+/// return, up to rounding. A column with v^H B v <= 4 u b ||v||^2 counts as zero, where b is the
 /// largest ||B v|| / ||v|| of the block. Throws Error if the shapes of V and BV differ, or where
 /// memory is short.
 template <class Exec, class View, class BView>
@@ -76,12 +77,13 @@ requires(Kokkos::is_view_v<BView>) OrthonormalizeReport
                                                    workspace);
 }
 
-/// V := V - Q (BQ^H V): removes from V what lies in the span of Q, orthonormal in the inner product
-/// of B (BQ = Q if B = I). Call it twice for orthogonality to working precision.
+/// V := V - Q (BQ^H V): removes from V its component in the span of Q, whose columns are
+/// orthonormal in the inner product of B (BQ = Q if B = I). Call it twice for orthogonality to
+/// working precision.
 ///
-/// Q, BQ: n x q, V: n x k, of any layout where `exec` computes; V does not overlap them.
-/// Asynchronous. Reads Q, BQ and V once and V once more; 2 n q k multiplications and additions.
-/// Throws Error if the shapes clash, or where memory is short.
+/// Q, BQ: n x q, V: n x k, of any layout, accessible to `exec`; V does not overlap them.
+/// Asynchronous. Reads Q and BQ once, V twice, and writes V; 2 n q k multiplications and additions.
+/// Throws Error if the shapes do not match, or where memory is short.
 template <class Exec, class QView, class BQView, class VView>
 void project_out(Exec const& exec, QView const& Q, BQView const& BQ, VView const& V,
                  Workspace<Exec>& workspace = blocks::OwnWorkspace<Exec>()) {

@@ -24,9 +24,9 @@ struct PermuteRows {
 
 /// Y(i, :) = X(order(i), :), for vectors of a reordered matrix (see sparse/reorder.hpp).
 ///
-/// X, Y: n x k of any layout where `exec` computes; order: n row indices, rank 1, there, each in
-/// [0, n) (not checked). Y is overwritten and must not overlap X. Asynchronous. Reads X and writes
-/// Y once. Throws Error if the shapes clash.
+/// X, Y: n x k of any layout, accessible to `exec`; order: n row indices, rank 1, in memory of
+/// `exec`, each in [0, n) (not checked). Y is overwritten and must not overlap X. Asynchronous.
+/// Reads X and writes Y once. Throws Error if the shapes do not match.
 template <class Exec, class OrderView, class XView, class YView>
 void permute_rows(Exec const& exec, OrderView const& order, XView const& X, YView const& Y) {
   using Scalar = typename YView::value_type;

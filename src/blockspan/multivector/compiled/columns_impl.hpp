@@ -14,7 +14,7 @@
 
 namespace blockspan::multivector {
 
-/// Columns whose indices or factors travel in the arguments of one kernel.
+/// Columns whose indices or factors are passed by value in the arguments of one kernel.
 inline constexpr int columns_per_launch = 64;
 
 template <class Factor>
@@ -113,7 +113,7 @@ struct FillRandom {
   using Real = real_t<Scalar>;
 
   BlockRef<Scalar> X;
-  std::uint64_t stream;  ///< the mixed seed
+  std::uint64_t stream;  ///< from the seed, by mix_bits
   std::int64_t first_column, first_row;
 
   KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, std::int64_t j) const {

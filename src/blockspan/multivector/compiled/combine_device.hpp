@@ -14,11 +14,11 @@
 
 namespace blockspan::multivector {
 
-/// Y = alpha sum of the terms + beta Y, one block of rows and up to 64 real columns per team. X is
-/// staged transposed together with C, a thread holds 4 rows x 4 columns of the product; these
-/// return through scratch, so that Y is read and written in its own order. All of a team's rows are
-/// read before the first is written: up to 64 real columns, Y may be X. Traffic: X once per column
-/// tile, Y once.
+/// Y = alpha sum of the terms + beta Y. A team computes a block of rows and up to 64 real columns.
+/// X is staged transposed together with C, and a thread holds 4 rows x 4 columns of the product.
+/// The results pass through scratch, so that Y is read and written in the order of its layout. All
+/// rows of a team are read before the first is written: for up to 64 real columns, Y may alias X.
+/// Traffic: X once per column tile, Y once.
 template <class Exec, class Scalar, int terms>
 struct DeviceCombine {
   using Real = real_t<Scalar>;
@@ -139,7 +139,7 @@ void combine_on_device(Exec const& exec, Scalar alpha, BlockRef<Scalar const> co
   Kernel(alpha, {{RealView<Scalar>(X), C, nullptr}}, beta, Y).launch(exec);
 }
 
-/// Up to 64 real columns of Y, X may be Y.
+/// Y = first + second, for up to 64 real columns of Y; X may alias Y.
 template <class Exec, class Scalar>
 void combine_terms_on_device(Exec const& exec, RowTerm<Scalar> const& first,
                              RowTerm<Scalar> const& second, BlockRef<Scalar> const& Y,
@@ -157,7 +157,8 @@ void combine_terms_on_device(Exec const& exec, RowTerm<Scalar> const& first,
       .launch(exec);
 }
 
-/// Y: the leading columns of X. Wide products go through a buffer, some rows at a time.
+/// Y: the leading columns of X. Products of more columns go through a buffer, a chunk of rows at a
+/// time.
 template <class Exec, class Scalar>
 void combine_in_place_on_device(Exec const& exec, BlockRef<Scalar> const& X,
                                 BlockRef<Scalar const> const& C, BlockRef<Scalar> const& Y,

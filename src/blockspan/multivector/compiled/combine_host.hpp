@@ -10,9 +10,9 @@
 
 namespace blockspan::multivector {
 
-/// alpha C as a real matrix (a complex entry is [re im; -im re]), a tile of columns after the
-/// other: entry (l, b) of the tile that begins with column j is packed[j inner + l width + b], with
-/// zeros beyond the last column.
+/// alpha C as a real matrix (a complex entry becomes [re im; -im re]), packed by tiles of columns:
+/// entry (l, b) of the tile that begins with column j is packed[j inner + l width + b], with zeros
+/// beyond the last column.
 template <class Exec, class Scalar>
 struct PackCoefficients {
   using Real = real_t<Scalar>;
@@ -39,12 +39,12 @@ struct HostTerm {
   RealView<Scalar> X;
   real_t<Scalar> const* packed;
   real_t<Scalar> const* weights;  ///< one a row, or null
-  bool in_place;                  ///< X overlaps Y
+  bool in_place;                  ///< X aliases Y
 };
 
-/// Y = sum of the terms + beta Y, a block of rows per task. Every row of X is read before it is
-/// written, so that Y may be X: with one tile a row the sums of a tile are complete before they are
-/// stored, with several the rows are copied first.
+/// Y = sum of the terms + beta Y, one block of rows per task. Every row of X is read before it is
+/// written, so that Y may alias X: with one tile per row all sums of a tile are complete before
+/// they are stored, with several the rows are copied first.
 template <class Exec, class Scalar, int terms>
 struct HostCombine {
   using Real = real_t<Scalar>;
@@ -54,7 +54,7 @@ struct HostCombine {
   HostTerm<Scalar> term[terms];
   Scalar beta;
   BlockRef<Scalar> Y;
-  int block = 0;  ///< rows of a task: many of narrow blocks, whose tasks would be over at once
+  int block = 0;  ///< rows of a task; more for narrow blocks, whose tasks would be too short
 
   KOKKOS_FUNCTION void operator()([[maybe_unused]] typename Policy::member_type const& team) const {
     KOKKOS_IF_ON_HOST((one_block(team);))
@@ -103,23 +103,24 @@ struct HostCombine {
     store(first + r, count - r - height, j, sums);
   }
 
-  /// behind: rows of the task that follow those of the tile.
+  /// behind: number of rows of the task after those of the tile.
   template <int height, int width>
   BLOCKSPAN_HOST_INLINE void store(std::int64_t row, int behind, int j,
                                    TileSums<Real, height, width>& sums) const {
     int const columns = p * static_cast<int>(Y.columns), count = std::min(width, columns - j);
     bool const whole = count == width;
     std::int64_t const stride = p * Y.row_stride;
-    // Rows without gaps are stored with what the tile is too wide: the next one puts that right.
-    // What the last one falls upon, X perhaps, is put back by a register, except where the next
-    // tile would wait for it: behind two registers of 64 bytes.
+    // Contiguous rows are stored at the width of the tile: the excess is overwritten by the next
+    // row. What the last row of a tile overwrites behind its end, which may be X, is restored from
+    // a register, except where the loads of the next tile would stall on that store: for tiles of
+    // two registers of 64 bytes.
     constexpr int piece = register_width<Real>(width);
     bool const put_back = behind >= 2 && (register_bytes < 64 || piece == width);
     bool const gapless = stride == columns && count == columns && 2 * count > width;
     alignas(register_bytes) Real numbers[height * width];
     if (beta == Scalar(0) && Y.column_stride == 1 && (whole || gapless)) {
       Real* const to = reinterpret_cast<Real*>(Y.data) + row * stride + j;
-      // out of line, as GCC 12 may leave it, it would keep the sums in memory
+      // if GCC 12 did not inline it, it would keep the sums in memory
       sums.for_each_row([&](int a, auto const& sum) __attribute__((always_inline)) {
         bool const last = !whole && a + 1 == height;
         Real* const end = to + a * stride + count;
@@ -135,7 +136,8 @@ struct HostCombine {
     store_some<width>(row, height, j, numbers, count);
   }
 
-  /// What are no whole rows of a tile. Not inlined: GCC 12 would keep the sums of AVX2 in memory.
+  /// Stores rows that are not whole tile rows. Not inlined: GCC 12 would keep the sums of AVX2 in
+  /// memory.
   template <int width>
   BLOCKSPAN_NOINLINE void store_some(std::int64_t first, int rows, int j, Real const* numbers,
                                      int count) const {
@@ -177,7 +179,7 @@ struct HostCombine {
   }
 };
 
-/// Scalars of a packed k x m matrix.
+/// Number of scalars of a packed k x m matrix.
 template <class Scalar>
 std::int64_t packed_size(BlockRef<Scalar const> const& C) {
   int const columns = static_cast<int>(C.columns) * parts<Scalar>;

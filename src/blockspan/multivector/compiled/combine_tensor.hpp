@@ -14,7 +14,7 @@
 
 namespace blockspan::multivector {
 
-/// Writes the table of a TensorCombine.
+/// Fills the table of a TensorCombine.
 template <class Combine>
 struct TensorTable {
   Combine combine;
@@ -27,16 +27,16 @@ template <class Scalar>
 using TensorTerm = RowTerm<Scalar, tensor::Rows>;
 
 /// Y = alpha sum of the terms + beta Y for up to 8 V real columns of Y. A team keeps the
-/// coefficients in scratch, in the order in which lanes need them; when scratch does not hold them
-/// it reads from a table in memory, made before, through the cache. A warp makes 16 rows of Y in
-/// registers from rows of X straight from memory. It reads its rows of X before it writes them: Y
-/// may be X. Traffic: X and Y once.
+/// coefficients in scratch, in the order in which lanes read them; if scratch is too small, it
+/// reads them through the cache from a table in memory, filled by an earlier kernel. A warp
+/// computes 16 rows of Y in registers, from rows of X that are read directly from memory. It reads
+/// its rows of X before it writes them: Y may alias X. Traffic: X and Y once.
 template <class Exec, class Scalar, int V, int terms>
 struct TensorCombine {
   static constexpr int depth = V <= 1 ? 2 : V <= 4 ? 3 : V <= 6 ? 2 : 4;  ///< passes loaded at once
   using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<tensor::threads, V <= 6 ? 2 : 1>>;
   static constexpr int team_rows = tensor::warps * tensor::tile_rows;
-  static constexpr int inner = 8;  ///< inner indices of a pass: two tiles, loaded as neighbours
+  static constexpr int inner = 8;  ///< inner indices of a pass: two tiles, adjacent in memory
   static constexpr int most_teams = 1056;
   static constexpr int p = parts<Scalar>;
 
@@ -46,7 +46,7 @@ struct TensorCombine {
   double* y;
   std::int64_t y_stride, rows;
   int columns, teams;       ///< columns: real, of Y
-  double* table = nullptr;  ///< steps x V x lanes coefficients, where scratch does not hold them
+  double* table = nullptr;  ///< steps x V x lanes coefficients, if scratch is too small
 
   TensorCombine(Scalar alpha_, TensorTerm<Scalar> const& first, TensorTerm<Scalar> const& second,
                 Scalar beta_, BlockRef<Scalar> const& Y)
@@ -62,13 +62,14 @@ struct TensorCombine {
 
   KOKKOS_FUNCTION int passes(int t) const { return (term[t].X.columns + inner - 1) / inner; }
   KOKKOS_FUNCTION int passes() const { return passes(0) + (terms == 2 ? passes(1) : 0); }
-  /// The term of a pass over all of them, which becomes the pass of that term.
+  /// The term that a pass, counted over both terms, belongs to; `pass` becomes the pass within that
+  /// term.
   KOKKOS_FORCEINLINE_FUNCTION TensorTerm<Scalar> const& term_of(int& pass) const {
     if (terms == 1 || pass < passes(0)) return term[0];
     pass -= passes(0);
     return term[1];
   }
-  /// Tiles of inner indices: the even ones of a pass, then the odd ones.
+  /// Tiles of inner indices: a pass has one of its even and one of its odd indices.
   KOKKOS_FUNCTION int steps() const { return 2 * passes(); }
 
   KOKKOS_FUNCTION void operator()(typename Policy::member_type const& team) const {
@@ -85,7 +86,7 @@ struct TensorCombine {
              c + lane);
   }
 
-  /// Entry e of the table: what a lane needs of C in step s for tile v of the columns.
+  /// Entry e of the table: the coefficient of a lane in step s for tile v of the columns.
   KOKKOS_FORCEINLINE_FUNCTION double coefficient(int e) const {
     int const lane = e % tensor::lanes, v = e / tensor::lanes % V, s = e / tensor::lanes / V;
     int pass = s / 2;
@@ -95,7 +96,8 @@ struct TensorCombine {
     return l < t.X.columns && column < columns ? real_coefficient(alpha, t.C, l, column) : 0.0;
   }
 
-  /// What a lane holds of `depth` passes of X: neighbours of a row, and of the row 8 below.
+  /// The fragments of a lane for `depth` passes of X: two adjacent entries of a row, and of the row
+  /// 8 below.
   struct Operands {
     tensor::Pair top[depth], bottom[depth];
   };
@@ -122,8 +124,8 @@ struct TensorCombine {
     pair.second *= weight;
   }
 
-  /// All tiles of rows of a warp, from `row` on. The next operands are on their way while these are
-  /// multiplied.
+  /// All tiles of rows of a warp, from `row` on. The next operands are loaded while the current
+  /// ones are multiplied.
   KOKKOS_FORCEINLINE_FUNCTION void multiply(std::int64_t row, int lane, double const* c) const {
     std::int64_t const stride = std::int64_t(teams) * team_rows;
     Operands a, next;
@@ -162,7 +164,7 @@ struct TensorCombine {
     }
   }
 
-  /// Two neighbours of a row: two real scalars, or one complex scalar.
+  /// Stores two adjacent entries of a row: two real scalars, or one complex scalar.
   KOKKOS_FORCEINLINE_FUNCTION void store(double* to, int column, double first,
                                          double second) const {
     if (column >= columns) return;
@@ -228,8 +230,8 @@ TensorTerm<Scalar> term(BlockRef<Scalar const> const& X, BlockRef<Scalar const> 
 
 }  // namespace tensor
 
-/// Y = alpha sum of the terms + beta Y where every X and Y are tensor::fits(X, Y); Y may be X. Of
-/// one term, `second` is not used.
+/// Y = alpha sum of the terms + beta Y, where tensor::fits(X, Y) holds for every X; Y may alias X.
+/// With one term, `second` is not used.
 template <int terms, class Exec, class Scalar>
 void combine_on_tensor_cores(Exec const& exec, Scalar alpha, TensorTerm<Scalar> const& first,
                              TensorTerm<Scalar> const& second, Scalar beta,

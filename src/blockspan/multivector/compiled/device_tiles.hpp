@@ -12,11 +12,11 @@
 namespace blockspan::multivector::device {
 
 inline constexpr int threads = 256;         ///< of a team
-inline constexpr int edge = 4;              ///< of a thread's tile
-inline constexpr int block = 64;            ///< most real columns of a team's tile: 16 threads of 4
-inline constexpr int staged_bytes = 32768;  ///< of scratch for the staged rows
+inline constexpr int edge = 4;              ///< rows and columns of a thread's tile
+inline constexpr int block = 64;            ///< most real columns of a team's tile: 16 threads x 4
+inline constexpr int staged_bytes = 32768;  ///< scratch for the staged rows
 
-/// By value: device code has no address for the constants above.
+/// std::min takes references, and in device code the constants above have no address.
 template <class Integer>
 KOKKOS_FORCEINLINE_FUNCTION constexpr Integer smaller(Integer a, std::type_identity_t<Integer> b) {
   return a < b ? a : b;
@@ -25,12 +25,12 @@ KOKKOS_FORCEINLINE_FUNCTION constexpr Integer smaller(Integer a, std::type_ident
 template <class Exec>
 using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<threads, 2>>;
 
-/// Reals staged at once.
+/// Number of reals that are staged together.
 template <class Real>
 inline constexpr int staged = staged_bytes / static_cast<int>(sizeof(Real));
 
-/// Sixteen bytes: one shared-memory transaction, and the padding that keeps rows from meeting in
-/// the same banks.
+/// Sixteen bytes: one shared-memory transaction, and the padding that avoids bank conflicts between
+/// rows.
 template <class Real>
 struct alignas(16) Vector {
   static constexpr int size = 16 / static_cast<int>(sizeof(Real));
@@ -46,8 +46,9 @@ KOKKOS_FORCEINLINE_FUNCTION void load_edge(Real const* from, Real (&to)[edge]) {
   }
 }
 
-/// How the threads of a team walk over a tile of `rows` x `columns` entries: neighbours along the
-/// contiguous direction, a fixed step in the other, so that no index is divided in the loop.
+/// How the threads of a team traverse a tile of `rows` x `columns` entries: adjacent threads along
+/// the contiguous direction, a fixed step in the other, so that the loop needs no division of
+/// indices.
 struct Walk {
   int r, c, row_step, column_step;
 
@@ -60,8 +61,8 @@ struct Walk {
 };
 
 /// Calls store(r, c, value) for the entries [row, row + count) x [column, column + columns) of X,
-/// with zeros where X ends, for all rows of the tile. Several loads are in flight before the first
-/// store, which the compiler could not arrange by itself.
+/// with zeros outside X, for all rows of the tile. Several loads are issued before the first store,
+/// which compilers cannot reorder.
 template <class Scalar, class Store>
 KOKKOS_FORCEINLINE_FUNCTION void stage(RealView<Scalar> const& X, int rank, std::int64_t row,
                                        int count, int rows, int column, int columns,

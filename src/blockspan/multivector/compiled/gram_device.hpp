@@ -12,8 +12,9 @@
 namespace blockspan::multivector {
 
 /// One partial Gram matrix (or a 64 x 64 tile of it) per chunk of rows and team. Rows of X and Y
-/// are staged in scratch; groups of threads own every g-th row, a thread holds a 4 x 4 tile, and
-/// the groups are added as a tree at the end. Traffic: both blocks once for up to 64 real columns.
+/// are staged in scratch; each of g groups of threads sums every g-th row, a thread holds a 4 x 4
+/// tile, and the groups are added by a tree at the end. Traffic: both blocks once for up to 64 real
+/// columns.
 template <class Exec, class Scalar>
 struct DeviceGram {
   using Real = real_t<Scalar>;
@@ -96,7 +97,8 @@ struct DeviceGram {
       for (int q = 0; q < edge; ++q) sums[p][q] += left[p] * right[q];
   }
 
-  /// Group 0 gets the sum of all groups. A row of the tile at a time keeps the scratch small.
+  /// Adds the sums of all groups into group 0, one row of the tile at a time to keep the scratch
+  /// small.
   template <class Team>
   KOKKOS_FORCEINLINE_FUNCTION static void add_groups(Team const& team, Real* scratch, int group,
                                                      int groups, int group_size,
@@ -131,7 +133,8 @@ struct DeviceGram {
   }
 };
 
-/// The nodes that a rank gives of the partial matrices: 32 threads share the chunks of an entry.
+/// The nodes of the partial matrices that a rank contributes: 32 threads share the chunks of an
+/// entry.
 template <class Exec, class Scalar>
 struct DeviceGramSum {
   using Real = real_t<Scalar>;
@@ -186,8 +189,8 @@ struct DeviceGramSum {
   }
 };
 
-/// X^H Y (with row weights, where they are given), and X^H Z where `Z` (with the columns of Y) is
-/// given, by TensorGram. False, and nothing is done, if it does not support these blocks.
+/// X^H Y (with row weights, if given) and, if `Z` is given (with the columns of Y), X^H Z, by
+/// TensorGram. Returns false, without any work, if it does not support these blocks.
 template <class Exec, class Scalar>
 bool grams_on_tensor_cores(Exec const& exec, BlockRef<Scalar const> const& X,
                            BlockRef<Scalar const> const& Y, GramNodes<Scalar> const& G,
@@ -233,8 +236,8 @@ void gram_on_device(Exec const& exec, BlockRef<Scalar const> const& X,
   DeviceGramSum<Exec, Scalar>{kernel.partials, given, kernel.m, kernel.n, G}.launch(exec);
 }
 
-/// Both at once on tensor cores where Y and Z have the same number of columns, else one after the
-/// other.
+/// Both products in one pass on tensor cores where Y and Z have the same number of columns, else
+/// one after the other.
 template <class Exec, class Scalar>
 void gram_pair_on_device(Exec const& exec, BlockRef<Scalar const> const& X,
                          BlockRef<Scalar const> const& Y, GramNodes<Scalar> const& G,

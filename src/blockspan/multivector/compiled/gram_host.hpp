@@ -11,9 +11,9 @@
 
 namespace blockspan::multivector {
 
-/// Partial Gram matrices of chunks of rows, on the cores of the host. A panel of rows that fits
-/// into the cache is read once for every register tile of the result. A thread has one chunk, or
-/// joins those of a node where there would be too many partial matrices.
+/// Partial Gram matrices of chunks of rows on hosts. A panel of rows that fits into the cache is
+/// read for every register tile of the result. A task sums one chunk, or the chunks of a larger
+/// node where there would be too many partial matrices.
 template <class Exec, class Scalar>
 struct HostGram {
   using Real = real_t<Scalar>;
@@ -23,11 +23,11 @@ struct HostGram {
 
   RealView<Scalar> X, Y;
   RowChunks chunks;
-  int level = 0;        ///< of the nodes in the tree
+  int level = 0;        ///< of the nodes, in the tree
   int m, n;             ///< rows and columns of a partial result, in whole tiles
   int panel_rows;       ///< rows of a panel
   Real const* weights;  ///< of the rows of Y, or null
-  bool same;            ///< X^H X: tiles below the diagonal are left out
+  bool same;            ///< X^H X: tiles below the diagonal are skipped
   Real* partials;       ///< nodes x m x n
 
   HostGram(BlockRef<Scalar const> const& X_block, BlockRef<Scalar const> const& Y_block,
@@ -41,8 +41,8 @@ struct HostGram {
         same(!weights && X.data == Y.data && X.row_stride == Y.row_stride &&
              X.column_stride == Y.column_stride && X.columns == Y.columns) {
     int const row_bytes = (m + n) * static_cast<int>(sizeof(Real));
-    // About equal panels, since the work on the partial result does not depend on their rows: few
-    // rows of wide blocks would cost more there than they save by fitting into the cache.
+    // Panels of about equal height, at least 64 rows: each panel updates the whole partial result,
+    // which for few rows of wide blocks would cost more than the cache saves.
     auto const fitting = std::clamp(32768 / row_bytes, 64, 256);
     panel_rows = static_cast<int>(ceil_div(chunks.size, ceil_div(chunks.size, fitting)));
     while (nodes() > most_partials) ++level;
@@ -63,7 +63,7 @@ struct HostGram {
     add_node(node << level, level, partials + node * entries(), scratch);
   }
 
-  /// g = the node of level l whose first chunk is c. Its right part waits behind the panels.
+  /// g = the node of level l whose first chunk is c. Its right half is stored behind the panels.
   void add_node(std::int64_t c, int l, Real* g, Real* scratch) const {
     if (l == 0) return add_chunk(c, g, scratch);
     std::int64_t const middle = c + (std::int64_t{1} << (l - 1));
@@ -90,7 +90,8 @@ struct HostGram {
     if constexpr (is_complex_v<Scalar>) assemble(g);
   }
 
-  /// Puts the parts of complex entries together, in place: m / 2 rows of n scalars are left.
+  /// Combines the real and imaginary parts of complex entries in place, into m / 2 rows of n
+  /// scalars.
   void assemble(Real* g) const {
     for (int i = 0; i < m / 2; ++i) {
       Real const *const re = g + 2 * i * std::int64_t(n), *const im = re + n;
@@ -129,7 +130,7 @@ struct HostGram {
             });
       });
     };
-    // Narrow tiles compute less below the diagonal, but are slower with AVX2.
+    // Narrow tiles skip more below the diagonal, but are slower with AVX2.
     if (same && register_bytes == 64 && Y.columns <= 4 * widest_tile<Real>)
       for_each_tile<Real, widest_tile<Real> / 2>(Y.columns, tile);
     else
@@ -158,7 +159,7 @@ struct HostGramSum {
   Real const* partials;
   std::int64_t nodes;
   int m, n;
-  bool same;  ///< only what is on the diagonal and above is there
+  bool same;  ///< only the diagonal and the entries above it are computed
   BlockRef<Scalar> G;
 
   struct Sums {
@@ -173,7 +174,7 @@ struct HostGramSum {
   KOKKOS_FUNCTION std::int64_t row_entries() const { return n / parts<Scalar>; }
   KOKKOS_FUNCTION std::int64_t entries() const { return G.rows * row_entries(); }
 
-  /// Task: neighbouring entries of a partial result, which may be of several rows.
+  /// A task handles consecutive entries of a partial result, possibly of several rows.
   KOKKOS_FUNCTION void operator()(std::int64_t task) const {
     std::int64_t const first = task * tile, left = entries() - first;
     std::int64_t i = first / row_entries(), j = first % row_entries();

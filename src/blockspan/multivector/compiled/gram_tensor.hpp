@@ -23,31 +23,31 @@ struct Shape {
 }  // namespace tensor
 
 /// Partial Gram matrices of one or two pairs of blocks with the same left block, X^T Y and X^T Z,
-/// or of one with row weights, X^T diag(weights) Y. The result is cut into blocks of M x N tiles; a
-/// warp sums one of them, in registers, over its share of the rows that its team has staged in
-/// scratch while the next ones arrive. Warps that share a block are added in a fixed order at the
-/// end. Traffic: X, Y and Z once, where a team makes all blocks; a block that is on both sides
-/// is staged once.
+/// or of one pair with row weights, X^T diag(weights) Y. The result is divided into blocks of M x N
+/// tiles. A warp sums one block in registers, over its share of the rows that the team has staged
+/// in scratch, while the next rows are being copied. Warps that share a block are added in a fixed
+/// order at the end. Traffic: X, Y and Z once, where a team computes all blocks; a block of vectors
+/// on both sides is staged once.
 template <class Exec, int M, int N>
 struct TensorGram {
-  static constexpr int teams_per_core = M * N <= 4 ? 3 : 2;  ///< that registers allow
+  static constexpr int teams_per_core = M * N <= 4 ? 3 : 2;  ///< limited by registers
   using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<tensor::threads, teams_per_core>>;
   static constexpr int block_rows = M * tensor::tile_rows;
   static constexpr int block_columns = N * tensor::tile_columns;
-  static constexpr int step = tensor::tile_inner;  ///< rows of X, Y and Z of a multiplication
+  static constexpr int step = tensor::tile_inner;  ///< rows of X, Y and Z per instruction
   static constexpr int stages = 3;
   static constexpr int tile_entries = tensor::tile_rows * tensor::tile_columns;
 
-  tensor::Rows sources[3];  ///< X and, where they are other blocks, Y and Z
-  int right[2];             ///< sources of the results' right sides
+  tensor::Rows sources[3];  ///< X and, where different, Y and Z
+  int right[2];             ///< indices of the right blocks in `sources`
   int source_count, results;
   std::int64_t rows;
   int chunk, chunks, down, across;  ///< down, across: blocks of a result
-  int at_once, groups;              ///< blocks that a team makes, and warps that share each
+  int at_once, groups;  ///< blocks that a team computes together, and warps that share each
   int stage_rows, stage_size;
   int widest;                  ///< columns of a source
   int offsets[3], strides[3];  ///< of the sources in a stage
-  std::int64_t stage_step[3];  ///< from a stage to the next in the sources
+  std::int64_t stage_step[3];  ///< distance between stages in the sources
   double* partials;            ///< chunks x results x height x width
   double const* weights;       ///< or null; staged behind the sources
 
@@ -83,12 +83,12 @@ struct TensorGram {
     chunks = static_cast<int>(cut.count());
   }
 
-  /// What a thread copies of a stage: every rows-th row from `row` on, two columns from `column` on
-  /// of every `columns`.
+  /// The part of a stage that a thread copies: every rows-th row from `row` on, and of every
+  /// `columns` columns the two from `column` on.
   struct Place {
     int rank, row, rows, column, columns;
     double const* from[3];  ///< this thread's first row of the next stage
-    std::int64_t step[3];   ///< to its next row
+    std::int64_t step[3];   ///< distance to its next row
     double const* weights;  ///< of the next stage
 
     KOKKOS_FORCEINLINE_FUNCTION Place(TensorGram const& gram, std::int64_t first, int warp,
@@ -109,11 +109,11 @@ struct TensorGram {
     }
   };
 
-  /// False if blocks are so wide that scratch does not hold the stages.
+  /// Whether scratch holds the stages; false for very wide blocks.
   bool fits() const { return scratch_bytes() <= tensor::most_scratch; }
 
   static constexpr int most_doubles = static_cast<int>(tensor::most_scratch / sizeof(double));
-  static constexpr int pad = 4;  ///< spreads the four rows that a warp reads at once over the banks
+  static constexpr int pad = 4;  ///< avoids bank conflicts of the four rows that a warp reads
 
   int source(tensor::Rows const& y) {
     for (int s = 0; s < source_count; ++s)
@@ -170,8 +170,8 @@ struct TensorGram {
     if (busy && group == 0) store(which, c, lane, sums);
   }
 
-  /// Begins to copy the next stage's rows, of which `left` remain in the chunk; zeros behind them.
-  /// Every call makes one group of copies, empty or not.
+  /// Starts the copies of the next stage, of whose rows `left` remain in the chunk; zeros behind
+  /// them. Every call commits one group of copies, empty or not.
   KOKKOS_FORCEINLINE_FUNCTION void stage(std::uint32_t to, int left, Place& place) const {
     if (left > 0) {
       for (int s = 0; s < 3; ++s)
@@ -204,7 +204,7 @@ struct TensorGram {
     }
   }
 
-  /// Every groups-th step of a stage.
+  /// Adds every groups-th step of a stage.
   KOKKOS_FORCEINLINE_FUNCTION void add_rows(double const* x, double const* y, int y_stride,
                                             double const* weight, int group,
                                             double (&sums)[M][N][4]) const {
@@ -221,8 +221,8 @@ struct TensorGram {
     }
   }
 
-  /// Group 0 of every block gets the sum of all groups. A row of tiles at a time keeps the scratch
-  /// small.
+  /// Adds the sums of all groups into group 0 of every block, one row of tiles at a time to keep
+  /// the scratch small.
   template <class Team>
   KOKKOS_FORCEINLINE_FUNCTION void add_groups(Team const& team, double* scratch, int slot,
                                               int group, int lane, double (&sums)[M][N][4]) const {
@@ -270,9 +270,9 @@ struct TensorGram {
   }
 };
 
-/// Calls `run` with the counts of tiles M and N of the blocks for m x n columns of
-/// `results` results with the shortest time: of the multiplications, or of the loads from scratch
-/// where these are slower, and of the passes over the rows when a team does not make all blocks.
+/// Calls `run` with the block shape (M and N in tiles) of least estimated time for m x n columns of
+/// `results` results: the larger of multiplications and loads from scratch, and the passes over the
+/// rows when a team does not compute all blocks.
 template <class Run>
 void with_gram_tiles(int m, int n, int results, Run const& run) {
   auto const cost = [&](auto shape) {

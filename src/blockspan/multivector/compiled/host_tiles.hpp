@@ -9,26 +9,27 @@
 #include <blockspan/support/arithmetic.hpp>
 #include <blockspan/support/registers/register_set.hpp>
 
-// Register tiles of the dense products on hosts: the sums of a tile fill half to three quarters of
-// the vector registers, what they are made of passes through the others.
+// Register tiles of the dense products on hosts: the sums of a tile occupy half to three quarters
+// of the vector registers, the operands use the others.
 
 namespace blockspan::multivector {
 
-/// Real columns of a tile: two registers; of the last tile of a block one or a part of one, at
-/// least `narrowest_tile`, where the remaining columns fit.
+/// Real columns of a tile: two registers. The last tile of a block has one register or part of one,
+/// at least `narrowest_tile` columns, where the remaining columns fit into that.
 template <class Real>
 inline constexpr int widest_tile = 2 * register_bytes / static_cast<int>(sizeof(Real));
 template <class Real>
 inline constexpr int narrowest_tile = std::min(4, widest_tile<Real> / 2);
 
-/// Rows of a tile of `width` columns: 12 of one register, of two 8, or 6 with 16 registers.
+/// Rows of a tile of `width` columns: 12 if a row is one register; 8, or 6 with 16 registers, if
+/// two.
 template <class Real>
 constexpr int tile_height(int width) {
   int const in_a_row = ceil_div(width * static_cast<int>(sizeof(Real)), register_bytes);
   return std::min(12, std::max(12, registers / 2) / in_a_row);
 }
 
-/// function(first column, integral constant of the width) for the tiles that cover `columns`.
+/// Calls function(first column, integral constant of the width) for the tiles that cover `columns`.
 template <class Real, int width = widest_tile<Real>, class Function>
 void for_each_tile(int columns, Function const& function, int first = 0) {
   constexpr bool narrower = width > narrowest_tile<Real>;
@@ -37,7 +38,7 @@ void for_each_tile(int columns, Function const& function, int first = 0) {
   if constexpr (narrower) for_each_tile<Real, width / 2>(columns, function, first);
 }
 
-/// The columns of these tiles, those of the last one beyond the block included.
+/// The columns of these tiles, including the padding of the last one.
 template <class Real>
 int tiled_columns(int columns) {
   int end = 0;
@@ -45,8 +46,8 @@ int tiled_columns(int columns) {
   return end;
 }
 
-/// function(first row, integral constant of the height) for tiles of `height` and what is left
-/// over; both are even.
+/// Calls function(first row, integral constant of the height) for tiles of `height` and for the
+/// remaining rows; both are even.
 template <int height, class Function>
 void for_each_height(int rows, Function const& function, int first = 0) {
   for (; first + height <= rows; first += height)
@@ -56,8 +57,9 @@ void for_each_height(int rows, Function const& function, int first = 0) {
 
 constexpr int round_up(int a, int b) { return ceil_div(a, b) * b; }
 
-/// kernel(0), ..., kernel(tasks - 1), which handle `numbers` scalars in all. A few are left to the
-/// thread that calls: starting the others costs more. Kernels of hosts before have ended.
+/// Runs kernel(0), ..., kernel(tasks - 1), which handle `numbers` scalars in total. Small work runs
+/// on the calling thread: waking the others costs more. That is in order, as earlier kernels of
+/// hosts have finished.
 template <class Exec, class Kernel>
 void for_each_task(Exec const& exec, char const* name, std::int64_t tasks, std::int64_t numbers,
                    Kernel const& kernel) {
@@ -69,20 +71,19 @@ void for_each_task(Exec const& exec, char const* name, std::int64_t tasks, std::
   }
 }
 
-/// Some rows of a block.
+/// A range of rows of a block.
 template <class Real>
 using Panel = RowMajorRef<Real const>;
 
-/// Zeros the columns of a packed panel that X does not have; pack() leaves them alone.
+/// Zeros the padding columns of a packed panel, which pack() does not write.
 template <class Scalar>
 void clear_padding(RealView<Scalar> const& X, int rows, int width, real_t<Scalar>* buffer) {
   for (int r = 0; r < rows; ++r)
     for (int c = X.columns; c < width; ++c) buffer[r * std::int64_t(width) + c] = 0;
 }
 
-/// Copies a row of few scalars, for which a call of memcpy costs more than the copy. In steps that
-/// do not overlap, since a processor waits for what it has just stored unless one load
-/// gets it whole.
+/// Copies a row of few scalars, for which memcpy costs more than the copy. In steps that do not
+/// overlap: a load from two recent stores cannot be forwarded and stalls.
 template <class Real, int step = register_bytes / static_cast<int>(sizeof(Real))>
 BLOCKSPAN_HOST_INLINE void copy_row(Real const* from, Real* to, int count) {
   int c = 0;
@@ -111,10 +112,10 @@ Panel<real_t<Scalar>> pack(RealView<Scalar> const& X, std::int64_t first, int ro
   return {buffer, rows, width, width, 1};
 }
 
-/// True if rows before `end` are contiguous and have `width` columns that may be read. Without gaps
-/// between the rows, what is read behind a row is the next one, and finite if X is; its products
-/// belong to columns of a tile that nobody looks at. Wide rows are better copied: whole registers
-/// across cache lines, read for every tile again, cost more.
+/// Whether rows before `end` are contiguous and `width` columns of each may be read. With no gap
+/// between rows, the entries read behind a row are those of the next row, and finite if X is; they
+/// only enter padding columns of a tile. Wide rows are copied instead: unaligned registers across
+/// cache lines, read for every tile, cost more than the copy.
 template <class Scalar>
 bool readable(RealView<Scalar> const& X, std::int64_t end, int width) {
   bool const followed = width <= 4 * widest_tile<real_t<Scalar>> && X.row_stride == X.columns &&
@@ -131,7 +132,7 @@ Panel<real_t<Scalar>> panel(RealView<Scalar> const& X, std::int64_t first, int r
   return pack(X, first, rows, width, buffer);
 }
 
-/// The sums of a tile. Nested like RegisterSet, and for the same reason.
+/// The sums of a tile. Nested for the same reason as RegisterSet.
 template <class Real, int height, int width>
 struct TileSums {
   using Row = RegisterSet<Real, width>;
@@ -148,7 +149,7 @@ struct TileSums {
     row.add(more.row);
     others.add(more.others);
   }
-  /// function(a, its sums)
+  /// Calls function(a, its sums) for every row a.
   template <class Function>
   BLOCKSPAN_HOST_INLINE void for_each_row(Function const& function, int a = 0) {
     function(a, row);
@@ -165,8 +166,9 @@ struct TileSums<Real, 0, width> {
 };
 
 /// (a, :) = sum over l < length of x[a * x_stride + l * x_step] y[l * y_step + (0 .. width - 1)].
-/// Small tiles have two chains of sums, for even l and odd: an addition waits for the one before
-/// it. `like`: the height that decides, so that rows left over are summed as those of whole tiles.
+/// Small tiles use two independent sums, of even and odd l, to hide the latency of additions.
+/// `like`: the height that decides on this, so that remaining rows are summed in the same order as
+/// whole tiles.
 template <int height, int width, int like = height, class Real>
 BLOCKSPAN_HOST_INLINE TileSums<Real, height, width> multiply_tile(int length, Real const* x,
                                                                   std::int64_t x_stride,

@@ -13,7 +13,7 @@ namespace blockspan::multivector {
 
 /// One orthonormalization. The invariant: the leading `rank` columns of V are U T, where U holds
 /// the original columns (those kept) scaled to unit length. A column of V whose length is below 16
-/// k u ||t_j|| therefore holds nothing but the rounding errors of U.
+/// k u ||t_j|| therefore consists of rounding errors of U only.
 template <class Exec, class Scalar>
 class Orthonormalizer {
  public:
@@ -30,7 +30,7 @@ class Orthonormalizer {
         T_(0, 0) {}
 
   OrthonormalizeReport run() {
-    // rescue() may be called for the first time in a later iteration, which is to allocate nothing
+    // rescue() may be called for the first time in a later iteration, which must not allocate
     workspace_.template device<Real>(exec_, Workspace<Exec>::result, V_.columns);
     constexpr int most_passes = 10;
     if (workspace_.rows().global_rows(V_.rows) == 0) rank_ = 0;
@@ -60,7 +60,7 @@ class Orthonormalizer {
     return {{data, rows, columns, 1, rows}, runs_on_host_v<Exec>, true};
   }
 
-  /// V^H B V, made exactly Hermitian.
+  /// V^H B V, symmetrized to be exactly Hermitian.
   HostMatrix<Scalar> gram_matrix() {
     HostMatrix<Scalar> G(rank_, rank_);
     gram<Exec, Scalar>(exec_, leading(V_), leading(BV_), host_ref(G.values.data(), rank_, rank_),
@@ -75,7 +75,7 @@ class Orthonormalizer {
     return G;
   }
 
-  /// Whether no column is so long, short or broken that the squares are not to be trusted.
+  /// Whether all squared lengths are finite and far enough from overflow and underflow.
   bool in_range(HostMatrix<Scalar> const& G) const {
     Real const least = std::sqrt(std::numeric_limits<Real>::min());
     for (int j = 0; j < rank_; ++j) {
@@ -85,8 +85,8 @@ class Orthonormalizer {
     return true;
   }
 
-  /// Scales every column by a power of two to a largest part of about 1; drops columns that are
-  /// zero or not finite. False if none is left.
+  /// Scales every column by a power of two so that its largest part is about 1; drops columns that
+  /// are zero or not finite. False if none is left.
   bool rescue() {
     auto const largest = column_maxima(V_);
     auto const largest_B = has_B_ ? column_maxima(BV_) : largest;
@@ -113,7 +113,8 @@ class Orthonormalizer {
                            local_chunks(X.rows, workspace_), rank_, workspace_);
   }
 
-  /// Sets T for the columns as they are. False, and fewer columns, if some have no length in B.
+  /// Initializes T for the current columns. False, with the columns dropped, if some have no length
+  /// in B.
   bool start(HostMatrix<Scalar> const& G) {
     std::vector<int> keep;
     std::vector<Real> least(static_cast<std::size_t>(rank_), Real(0));
@@ -129,7 +130,7 @@ class Orthonormalizer {
     return true;
   }
 
-  /// For every column the v^H B v that is zero to rounding: 4 u b ||v||^2.
+  /// For every column the value of v^H B v that counts as zero: 4 u b ||v||^2.
   std::vector<Real> least_squares_in_B(HostMatrix<Scalar> const& G) {
     auto const v = column_lengths(V_), Bv = column_lengths(BV_);
     Real b = 0;
@@ -149,7 +150,7 @@ class Orthonormalizer {
     return norms;
   }
 
-  /// Drops columns that hold only rounding errors (or became non-finite); whether there were any.
+  /// Drops columns that hold only rounding errors (or became non-finite). True if there were any.
   bool drop_noise(HostMatrix<Scalar> const& G) {
     std::vector<int> keep;
     Real const noise = Real(16 * T_.rows()) * unit_roundoff<Scalar>;
@@ -175,7 +176,8 @@ class Orthonormalizer {
     std::copy(G.values.begin(), G.values.end(), copy.values.begin());
     Real const noise = gram_noise<Scalar>(rank_);
     Real smallest = cholesky_coefficients(copy.view, D, noise, C.view);
-    // Later passes keep the order of the first: the floored factor leaves good columns alone.
+    // In later passes the floored factor is used: it keeps the order of columns and leaves good
+    // ones alone.
     if (!(smallest > noise)) {
       smallest = 0;
       if (!report_.used_svqb && lapack::hermitian_eigen(G.view, eigenvalues) == 0) {
@@ -197,7 +199,7 @@ class Orthonormalizer {
     T_ = std::move(T);
   }
 
-  /// Moves the columns of `keep` (ascending) to the front, one after the other.
+  /// Moves the columns of `keep` (ascending) to the front.
   void keep_columns(std::vector<int> const& keep) {
     for (int p = 0; p < static_cast<int>(keep.size()); ++p) {
       int const from = keep[static_cast<std::size_t>(p)];
