@@ -17,7 +17,7 @@ namespace blockspan {
 
 namespace sparse {
 
-/// to = factor from; finds the first entry that was finite and no longer is.
+/// to = factor from; finds the first entry that is finite in `from` but not in `to`.
 template <class From, class To>
 struct ConvertEntries {
   using Factor = real_t<typename From::non_const_value_type>;
@@ -34,7 +34,7 @@ struct ConvertEntries {
   }
 };
 
-/// A power of two that brings a number of this size into [1/2, 1); 1 where there is none.
+/// The power of two that scales `size` into [1/2, 1); 1 if `size` is zero or not finite.
 template <class Real>
 Real factor_below_one(Real size) {
   bool const scalable = size > 0 && std::isfinite(size);
@@ -46,14 +46,13 @@ Real factor_below_one(Real size) {
 }  // namespace sparse
 
 /// factor A with values of type Target, each rounded to nearest: the same matrix in another
-/// precision. factor: real; a power of two brings values into the range of Target without a
-/// rounding of its own.
+/// precision. factor: real; a power of two scales values into the range of Target without rounding
+/// errors of its own.
 ///
-/// A: any KokkosSparse::CrsMatrix of exec's memory, real to real, complex to complex or real to
-/// complex. The result shares the graph of A and owns its values. What is too small for Target
-/// becomes denormal or zero, NaN and infinite values stay what they are. Throws Error with the
-/// first entry that is finite in A and not in Target, or where memory is short. Fences `exec`.
-/// O(entries).
+/// A: any KokkosSparse::CrsMatrix in memory of exec; real to real, complex to complex or real to
+/// complex. The result shares the graph of A and owns its values. Underflow gives a subnormal value
+/// or zero; NaN and infinite values are kept. Throws Error with the first entry that is finite in A
+/// and not in Target, or where memory is short. Fences `exec`. O(entries).
 template <class Target, class Exec, class Matrix>
 auto convert_values(Exec const& exec, Matrix const& A,
                     real_t<typename Matrix::non_const_value_type> factor = 1) {

@@ -12,9 +12,9 @@
 
 namespace blockspan {
 
-/// Where the nodes of an elasticity, elasticity-mass, p1 or p1-mass matrix are in the unit cube,
-/// nodes x 3, in the order of its rows (of elasticity: of its groups of three rows). Throws Error
-/// for another spec, or where memory is short. Made on the host; fences `exec`.
+/// Coordinates of the nodes of an elasticity, elasticity-mass, p1 or p1-mass matrix in the unit
+/// cube, nodes x 3, in the order of its rows (elasticity: of its groups of three rows). Throws
+/// Error for another spec, or where memory is short. Computed on the host; fences `exec`.
 template <class Real, class Exec>
 Block<Real, Exec> generate_coordinates(Exec const& exec, GeneratorSpec const& spec) {
   bool const jittered = spec.name.starts_with("p1");

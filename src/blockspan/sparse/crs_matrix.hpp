@@ -5,9 +5,9 @@
 
 namespace blockspan {
 
-/// The sparse matrix of Blockspan is Kokkos Kernels' compressed-row matrix, so that every Kokkos
-/// user's matrix fits as it is. Columns within a row may be unsorted and may repeat (repeated
-/// entries add up). Offset: type of the row offsets, 32 or 64 bits.
+/// The sparse matrix of Blockspan is the compressed-row matrix of Kokkos Kernels, so that matrices
+/// of Kokkos users need no conversion. Columns within a row may be unsorted and may repeat
+/// (repeated entries add up). Offset: type of the row offsets, 32 or 64 bits.
 template <class Scalar, class Exec, class Offset = int, class Ordinal = int>
 using CrsMatrix =
     KokkosSparse::CrsMatrix<Scalar, Ordinal, Kokkos::Device<Exec, typename Exec::memory_space>,

@@ -14,23 +14,24 @@
 
 namespace blockspan {
 
-/// A system whose Dirichlet rows hold nothing but a diagonal, while other rows keep entries in
-/// their columns, as PETSc's MatZeroRows leaves it: with the unknowns D of these rows and the
-/// others I,
+/// A system whose Dirichlet rows have only a diagonal entry, while other rows still have entries in
+/// the columns of these unknowns, as PETSc's MatZeroRows leaves it. With D the unknowns of these
+/// rows and I all others,
 ///
 ///   [A_II A_ID] [x_I]   [b_I]                          A_II x_I = b_I - A_ID x_D
 ///   [     d   ] [x_D] = [b_D],   that is x_D = b_D / d,
 ///
-/// which is Hermitian where A_II is. See eliminate_dirichlet.
+/// which is Hermitian if A_II is. See eliminate_dirichlet.
 template <class Scalar, class Exec>
 struct DirichletElimination {
   CrsMatrix<Scalar, Exec> matrix;  ///< A without A_ID
-  CrsMatrix<Scalar, Exec> kept;    ///< A_ID alone, of the order of A
-  /// 1 / d in the rows whose columns hold those entries, zero in others.
+  CrsMatrix<Scalar, Exec> kept;    ///< A_ID alone, with the dimensions of A
+  /// 1 / d in the rows D whose columns have such entries, zero in all others.
   Kokkos::View<Scalar*, typename CrsMatrix<Scalar, Exec>::device_type> inverse;
-  std::int64_t rows = 0;  ///< of those
+  std::int64_t rows = 0;  ///< number of these rows
 
-  /// Y := the known x_D of right-hand sides B, zero in other rows. Both n x k. Queued on exec.
+  /// Y := the known values x_D for right-hand sides B, zero in other rows. Both n x k.
+  /// Asynchronous.
   template <class BView, class YView>
   void known(Exec const& exec, BView const& B, YView const& Y) const {
     auto const d = inverse;
@@ -39,7 +40,7 @@ struct DirichletElimination {
           for (std::size_t j = 0; j < Y.extent(1); ++j) Y(i, j) = d(i) * B(i, j);
         });
   }
-  /// X_D := x_D, other rows stay. Queued on exec.
+  /// X_D := x_D; other rows are unchanged. Asynchronous.
   template <class BView, class XView>
   void complete(Exec const& exec, BView const& B, XView const& X) const {
     auto const d = inverse;
@@ -60,8 +61,8 @@ struct DirichletElimination {
 
 namespace sparse {
 
-/// 1 / d of rows that hold nothing but a diagonal entry d other than zero, and are read by others;
-/// zero for the rest. A: rows in order. kept: entries in the columns of those rows.
+/// 1 / d for rows whose only entry is a nonzero diagonal entry d and whose columns have entries in
+/// other rows; zero for all others. A: sorted rows. kept: number of those entries.
 template <class Scalar, class Offset, class Ordinal>
 HostArray<Scalar> dirichlet_inverse(HostCsr<Scalar const, Offset const, Ordinal const> const& A,
                                     std::size_t& kept) {
@@ -93,10 +94,10 @@ HostArray<Scalar> dirichlet_inverse(HostCsr<Scalar const, Offset const, Ordinal 
 
 }  // namespace sparse
 
-/// The parts of a square A that keeps entries in the columns of its Dirichlet rows (rows that hold
-/// nothing but a nonzero diagonal entry); nothing for any other A. Does not check whether `matrix`
-/// is Hermitian (see find_asymmetry). On the host, then copied to `exec`, which it fences:
-/// O(entries log(row)). Throws Error where A is not square, or memory is short.
+/// Splits a square A that has entries in the columns of its Dirichlet rows (rows whose only entry
+/// is a nonzero diagonal entry); nullopt for any other A. Does not check whether `matrix` is
+/// Hermitian (see find_asymmetry). On the host, then copied to `exec`, which it fences: O(entries
+/// log(row)). Throws Error where A is not square, or memory is short.
 template <class Exec, class Matrix>
 auto eliminate_dirichlet(Exec const& exec, Matrix const& A) {
   using Scalar = typename Matrix::non_const_value_type;

@@ -7,12 +7,12 @@
 #include <blockspan/sparse/host/host_csr.hpp>
 
 // The graph of a square matrix: vertices are rows; an edge joins i and j, i != j, where A stores an
-// entry (i, j) or (j, i). Explicit zeros are entries; repeated and unsorted ones are welcome.
+// entry (i, j) or (j, i). Explicit zeros are entries; entries may repeat and be unsorted.
 //
 // Everything here is assembled on the host and copied to `exec`, which is fenced: O(entries
-// log(row)). Results have sorted rows and the index types of A. Throws Error when A is not square,
-// is not what validate() accepts, the graph has more entries than Offset counts, or memory for its
-// matrix is short.
+// log(row)). Results have sorted rows and the index types of A. Throws Error if A is not square or
+// not valid (see validate()), if Offset cannot count the entries of the graph, or where memory is
+// short.
 
 namespace blockspan {
 
@@ -28,7 +28,7 @@ auto adjacency(Exec const& exec, Matrix const& A) {
 }
 
 /// D - G, n x n: -1 for every edge, the number of neighbours on the diagonal, which is stored for
-/// every row (0 for an isolated vertex). Positive semidefinite; rows add up to 0.
+/// every row (0 for an isolated vertex). Positive semidefinite; row sums are 0.
 template <class Scalar, class Exec, class Matrix>
 auto graph_laplacian(Exec const& exec, Matrix const& A) {
   using Offset = typename Matrix::non_const_size_type;

@@ -9,9 +9,9 @@
 
 namespace blockspan::sparse {
 
-/// The nonzero positions of a compressed-row matrix, as a compiled kernel sees them. block > 1: an
-/// entry is a full block of block x block values, row by row, and rows and columns are those of
-/// blocks.
+/// The sparsity pattern of a compressed-row matrix, in the form that compiled kernels use. block >
+/// 1: an entry is a dense block of block x block values, row-major, and rows and columns are block
+/// rows and block columns.
 template <class Offset, class Ordinal>
 struct PatternRef {
   std::int64_t rows;
@@ -25,7 +25,7 @@ struct PatternRef {
   std::int64_t vector_columns() const { return columns * block; }  ///< rows of X
 };
 
-/// A pattern whose row offsets are known by their address only.
+/// A pattern whose row offsets are an untyped pointer.
 template <class Offset, class Ordinal>
 PatternRef<void, Ordinal> without_offset_type(PatternRef<Offset, Ordinal> const& A) {
   return {A.rows, A.columns, A.entries, A.row_offsets, A.column_indices, A.block};
@@ -43,7 +43,7 @@ template <class Matrix>
 using ordinal_t = std::remove_const_t<typename Matrix::non_const_ordinal_type>;
 template <class Matrix>
 using scalar_t = std::remove_const_t<typename Matrix::non_const_value_type>;
-/// The scalar of products with it: that of its values, or float.
+/// The scalar type of products with it: that of its values, or float for 16-bit values.
 template <class Matrix>
 using multiplier_t = computed_t<scalar_t<Matrix>>;
 
@@ -53,7 +53,7 @@ inline constexpr bool has_blocks_v = requires(Matrix const& A) {
   A.blockDim();
 };
 
-/// The pattern of a CrsMatrix or, what products only understand, of a BsrMatrix.
+/// The pattern of a CrsMatrix, or of a BsrMatrix, which only products support.
 template <class Exec, class Matrix>
 PatternRef<offset_t<Matrix>, ordinal_t<Matrix>> product_pattern_ref(Matrix const& A) {
   static_assert(Kokkos::SpaceAccessibility<Exec, typename Matrix::memory_space>::accessible,
@@ -72,7 +72,7 @@ MatrixRef<scalar_t<Matrix>, offset_t<Matrix>, ordinal_t<Matrix>> product_matrix_
   return {product_pattern_ref<Exec>(A), A.values.data()};
 }
 
-/// The matrix as an argument of a plan's product: the plan knows the row offsets.
+/// The matrix as an argument of a planned product; the plan stores the type of the row offsets.
 template <class Exec, class Matrix>
 MatrixRef<scalar_t<Matrix>, void, ordinal_t<Matrix>> planned_matrix_ref(Matrix const& A) {
   return {without_offset_type(product_pattern_ref<Exec>(A)), A.values.data()};

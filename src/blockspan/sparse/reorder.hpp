@@ -9,25 +9,24 @@
 #include <blockspan/sparse/host/host_csr.hpp>
 #include <blockspan/sparse/host/permuted.hpp>
 
-// Rows in an order in which neighbours in the graph of a matrix stand close together, so that
-// a product finds the rows of X that it needs in the caches. Vectors go along by permute_rows
+// Reorders rows so that neighbours in the graph of a matrix are close together, and the rows of X
+// that a product reads stay in the caches. Vectors are permuted by permute_rows
 // (multivector/permute_rows.hpp).
 //
 // As for graphs, the work is done on the host and the results are copied to `exec`, which is
-// fenced. Throws Error when A is not square or is not what validate() accepts.
+// fenced. Throws Error if A is not square or not valid (see validate()).
 
 namespace blockspan {
 
-/// An order of n rows: the new row k is the old row from(k), the old row i the new row to(i).
-/// Y(k, :) = X(from(k), :) brings vectors into the new order, Z(i, :) = Y(to(i), :) brings them
-/// back.
+/// An order of n rows: new row k is old row from(k), old row i is new row to(i). Y(k, :) =
+/// X(from(k), :) permutes vectors into the new order, Z(i, :) = Y(to(i), :) permutes them back.
 template <class Exec, class Ordinal = int>
 struct Ordering {
   using View = Kokkos::View<Ordinal*, Kokkos::Device<Exec, typename Exec::memory_space>>;
   View from, to;
 };
 
-/// A matrix in a new order, and what that did to its bandwidth, max |i - j| over the entries.
+/// A matrix in a new order, with its bandwidth, max |i - j| over the entries, before and after.
 template <class Matrix, class Exec>
 struct Reordered {
   Matrix matrix;
@@ -35,9 +34,9 @@ struct Reordered {
   std::int64_t bandwidth_before = 0, bandwidth_after = 0;
 };
 
-/// The reverse Cuthill-McKee order of the graph of A + A^T: breadth first, neighbours by their
-/// degrees, backwards; components one after the other, each from a vertex of least degree. By
-/// Kokkos Kernels. O(entries log(row)).
+/// The reverse Cuthill-McKee order of the graph of A + A^T: breadth first, neighbours by degree,
+/// then reversed; components one after another, each from a vertex of least degree. By Kokkos
+/// Kernels. O(entries log(row)).
 ///
 /// Source: Cuthill and McKee 1969, doi:10.1145/800195.805928 (the order); George 1971, Stanford
 /// STAN-CS-71-208 (its reversal).
@@ -48,9 +47,9 @@ auto reverse_cuthill_mckee(Exec const& exec, Matrix const& A) {
   return sparse::to_ordering<Ordering<Exec, Ordinal>>(exec, sparse::rcm_places(graph));
 }
 
-/// P A P^T: row k of the result is row from(k) of A with its columns renamed and in order; repeated
-/// entries stay, in their order. A: n x n, its types are kept. O(entries log(row)). Throws Error
-/// too when the ordering is not one of n rows, and where memory is short.
+/// P A P^T: row k of the result is row from(k) of A with its columns renumbered and sorted;
+/// repeated entries are kept, in their order. A: n x n, types are kept. O(entries log(row)). Also
+/// throws Error if the ordering is not a permutation of n rows, and where memory is short.
 template <class Exec, class Matrix>
 auto reorder(Exec const& exec, Matrix const& A,
              Ordering<Exec, typename Matrix::non_const_ordinal_type> const& ordering) {

@@ -12,37 +12,38 @@
 
 namespace blockspan {
 
-/// What find_asymmetry found: the entry that differs most from its mirror, if any does.
+/// Result of find_asymmetry: the entry that differs most from its mirror, if any differs.
 template <class Scalar>
 struct SymmetryReport {
   std::int64_t row = -1, column = -1;  ///< of that entry, from 0
   Scalar entry = Scalar(0);            ///< a(row, column)
   Scalar mirror = Scalar(0);           ///< a(column, row); 0 where none is stored
-  /// |a_ij - conj(a_ji)| / max(|a_ij|, |a_ji|) there, up to 2; 1 where one of the two is zero.
+  /// |a_ij - conj(a_ji)| / max(|a_ij|, |a_ji|), up to 2; 1 where one of the two is zero.
   real_t<Scalar> difference = 0;
 
-  /// What rounding may do to two computations of one value: 8 units in the last place.
+  /// Bound of rounding differences between two computations of one value: 8 units in the last
+  /// place.
   static constexpr real_t<Scalar> rounding = 8 * std::numeric_limits<real_t<Scalar>>::epsilon();
-  /// The same for sums of products in whatever order, of find_scaled_asymmetry.
+  /// The same for sums of products in any order, for find_scaled_asymmetry.
   static constexpr real_t<Scalar> rounding_of_sums =
       64 * std::numeric_limits<real_t<Scalar>>::epsilon();
 
-  bool exact() const { return difference == 0; }  ///< Hermitian to the bit
+  bool exact() const { return difference == 0; }  ///< exactly Hermitian
   explicit operator bool() const { return difference <= rounding; }
 };
 
-/// Whether A equals its conjugate transpose to rounding, and the entry that differs most.
+/// Whether A equals its conjugate transpose up to rounding, and the entry that differs most.
 ///
-/// Two entries may differ by a few units in the last place of the larger one: each pair is judged
-/// by its own size, so that no entry excuses another, at any scaling of rows and columns. An entry
-/// beside a zero, stored or not, is no rounding, however small it is. NaN is not judged.
+/// Two entries may differ by a few units in the last place of the larger one. Each pair is judged
+/// relative to its own size, so the result does not depend on the scaling of rows and columns. A
+/// nonzero entry whose mirror is zero, stored or not, is never rounding, however small it is. NaN
+/// is not judged.
 ///
-/// For any KokkosSparse::CrsMatrix that validate() accepts. On `exec`, which it fences: a matrix
-/// that is Hermitian to the bit costs one pass, O(entries), about as long as a product with sixteen
-/// columns (a hash of 64 bits decides whether it is: wrong with probability 2^-64). Any other is
-/// searched on the host, O(entries log(row)); rows that are not sorted, or hold a column twice, are
-/// sorted there first. Throws Error when A is not square, or where memory is
-/// short.
+/// For any valid KokkosSparse::CrsMatrix (see validate()). On `exec`, which it fences: a matrix
+/// that is exactly Hermitian costs one pass, O(entries), about the time of a product with sixteen
+/// columns (decided by a hash of 64 bits: wrong with probability 2^-64). Any other matrix is
+/// searched on the host, O(entries log(row)); rows that are not sorted, or contain a column twice,
+/// are sorted there first. Throws Error when A is not square, or where memory is short.
 template <class Exec, class Matrix>
 auto find_asymmetry(Exec const& exec, Matrix const& A) {
   using Report = SymmetryReport<typename Matrix::non_const_value_type>;
@@ -54,11 +55,11 @@ auto find_asymmetry(Exec const& exec, Matrix const& A) {
   return mirrors.template most<Report>(mirrors.of_pair);
 }
 
-/// The same with a difference relative to the largest entries of the row and the column: of rows
-/// and columns scaled so that these are 1 (Ruiz 2001, RAL-TR-2001-034). Sums of products of a
-/// matrix that is Hermitian, P^H A P say, differ from their mirrors by a few units in the last
-/// place of what was summed, which may be much of a small entry: see `rounding_of_sums`. O(entries
-/// log(row)), on the host. Throws as find_asymmetry.
+/// The same with differences relative to the largest entries of the row and the column: after
+/// scaling of rows and columns that makes these 1 (Ruiz 2001, RAL-TR-2001-034). In computed sums of
+/// products of a Hermitian matrix, such as P^H A P, mirrored entries differ by a few units in the
+/// last place of the summands, which can be large relative to a small entry: see
+/// `rounding_of_sums`. O(entries log(row)), on the host. Throws as find_asymmetry.
 template <class Exec, class Matrix>
 auto find_scaled_asymmetry(Exec const& exec, Matrix const& A) {
   using Scalar = typename Matrix::non_const_value_type;
@@ -76,10 +77,10 @@ auto find_scaled_asymmetry(Exec const& exec, Matrix const& A) {
       });
 }
 
-/// (A + A^H) / 2, Hermitian to the bit: an entry without a mirror becomes two of half its value.
-/// Rows of the result ascend. A itself, not copied, where it equals its conjugate transpose and its
-/// rows ascend. On the host, then copied to `exec`, which it fences: O(entries log(row)). Throws
-/// Error when A is not square, or where memory is short.
+/// (A + A^H) / 2, exactly Hermitian: an entry without a mirror becomes two of half its value. Rows
+/// of the result are sorted. A itself, not copied, where it equals its conjugate transpose and its
+/// rows are sorted. On the host, then copied to `exec`, which it fences: O(entries log(row)).
+/// Throws Error when A is not square, or where memory is short.
 template <class Exec, class Matrix>
 Matrix hermitian_mean(Exec const& exec, Matrix const& A) {
   require(A.numRows() == A.numCols(), "hermitian_mean", "the matrix is ", A.numRows(), " x ",

@@ -13,25 +13,27 @@ struct ValidateOptions {
   bool finite = false;  ///< also look for NaN and infinite values
 };
 
-/// The result of validate: the first fault in the order of its checks, or none.
+/// The result of validate: the first fault in the order of its checks, if any.
 struct ValidationReport {
   bool valid = true;
-  std::string fault = {};      ///< a message with row, position and the values that clash
-  std::int64_t row = -1;       ///< row of the fault, or of the first of two offsets that clash
-  std::int64_t position = -1;  ///< place of the fault among the entries
+  std::string fault = {};      ///< a message with row, position and the offending values
+  std::int64_t row = -1;       ///< row of the fault, or of the first of two inconsistent offsets
+  std::int64_t position = -1;  ///< position of the fault among the entries
 
   explicit operator bool() const { return valid; }
 };
 
-/// Checks that A is a compressed-row matrix, for any KokkosSparse::CrsMatrix of exec's memory.
+/// Checks that A is a consistent compressed-row matrix, for any KokkosSparse::CrsMatrix in memory
+/// of exec.
 ///
-/// In this order: a value for each column index; offsets that begin at 0, never fall, stay
-/// within the entries and end at their count; column indices in [0, columns) and, if asked for,
-/// finite values, whichever comes first in memory. Unsorted columns and repeated ones are no fault.
-/// Never reads outside the arrays, whatever the offsets hold, and reports the same fault on every
-/// run.
+/// In this order: one value for each column index; offsets that begin at 0, never decrease, stay
+/// within the entries and end at their count; column indices in [0, columns) and, if requested,
+/// finite values, whichever fault comes first in memory. Unsorted and repeated columns are valid.
+/// Never reads outside the arrays, whatever the offsets contain, and reports the same fault on
+/// every run.
 ///
-/// One pass over the offsets and one over the entries, on `exec`; fences it. Throws nothing of its
+/// One pass over the offsets and one over the entries, on `exec`; fences it. Throws no Error
+/// itself.
 /// own.
 template <class Exec, class Matrix>
 ValidationReport validate(Exec const& exec, Matrix const& A, ValidateOptions const& options = {}) {

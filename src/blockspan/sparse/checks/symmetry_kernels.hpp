@@ -15,16 +15,16 @@
 #include <blockspan/support/error.hpp>
 #include <blockspan/support/scalar.hpp>
 
-// The parts of find_asymmetry and hermitian_mean.
+// Kernels and host steps of find_asymmetry and hermitian_mean.
 
 namespace blockspan::sparse {
 
 template <class Scalar>
 KOKKOS_FUNCTION real_t<Scalar> magnitude(Scalar const& x) {
-  return Kokkos::abs(x);  // of a complex value: without over- or underflow on the way
+  return Kokkos::abs(x);  // of a complex value by hypot, without intermediate over- or underflow
 }
 
-/// Whether every row ascends.
+/// Whether the columns of every row are strictly ascending.
 template <class Offsets, class Indices>
 struct RowsInOrder {
   Offsets offsets;  // rows + 1
@@ -47,15 +47,15 @@ bool rows_ascend(Exec const& exec, Offsets const& offsets, Indices const& indice
   return ordered != 0;
 }
 
-/// Sum of hashes of the entries above the diagonal less those of the conjugated ones below, each at
-/// the place of its mirror: zero where A equals A^H to the bit, whatever the order of the rows. In
-/// one pass, which searches for nothing. Entries that are zero or NaN do not count.
+/// Sum of hashes of the entries above the diagonal minus those of the conjugated entries below,
+/// each hashed with the indices of its mirror: zero where A equals A^H bit by bit, in any order of
+/// entries within rows. One pass, without searches. Zero and NaN entries are skipped.
 template <class Offsets, class Indices, class Values>
 struct SumOfMirrors {
   using Scalar = typename Values::non_const_value_type;
   using Real = real_t<Scalar>;
   using Bits = std::conditional_t<sizeof(Real) == 4, std::uint32_t, std::uint64_t>;
-  using value_type = std::uint64_t;  // of the reduction: a generic operator() does not say
+  using value_type = std::uint64_t;  // of the reduction: not deducible from operator()
 
   Offsets offsets;  // rows + 1
   Indices indices;
@@ -64,7 +64,7 @@ struct SumOfMirrors {
   KOKKOS_FORCEINLINE_FUNCTION static std::uint64_t bits_of(Real x) {
     return Kokkos::bit_cast<Bits>(x + Real(0));  // -0 is 0
   }
-  /// Selects instead of branches, and one product for the place: this is read for every entry.
+  /// Selects instead of branches, and one product for the indices: this runs for every entry.
   KOKKOS_FORCEINLINE_FUNCTION static std::uint64_t of_entry(std::uint64_t i, std::uint64_t j,
                                                             Scalar const& a) {
     constexpr std::uint64_t low = golden_gamma, high = golden_gamma * golden_gamma;
@@ -83,7 +83,7 @@ struct SumOfMirrors {
     return above ? hash : 0 - hash;
   }
 
-  /// A row by the lanes of a team of one thread.
+  /// One row, by the vector lanes of a team of one thread.
   template <class Team>
   KOKKOS_FUNCTION void operator()(Team const& team, std::uint64_t& sum) const {
     auto const row = static_cast<std::int64_t>(team.league_rank());
@@ -101,8 +101,8 @@ struct SumOfMirrors {
   }
 };
 
-/// Whether A equals A^H to the bit. O(entries), on `exec`, which it fences; wrong with probability
-/// 2^-64.
+/// Whether A equals A^H bit by bit. O(entries), on `exec`, which it fences; a false positive has
+/// probability 2^-64.
 template <class Exec, class Offsets, class Indices, class Values>
 bool equals_adjoint(Exec const& exec, Offsets const& offsets, Indices const& indices,
                     Values const& values) {
@@ -118,7 +118,7 @@ bool equals_adjoint(Exec const& exec, Offsets const& offsets, Indices const& ind
   return sum == 0;
 }
 
-/// Entries of rows in order beside their mirrors, on the host.
+/// Compares entries with their mirrors, on the host. A has sorted rows.
 template <class Scalar, class Offset, class Ordinal>
 class Mirrors {
  public:
@@ -126,8 +126,8 @@ class Mirrors {
 
   explicit Mirrors(HostCsr<Scalar const, Offset const, Ordinal const> A) : A_(std::move(A)) {}
 
-  /// The first entry that differs most by `measure(i, j, entry, mirror)`, if any differs. NaN is
-  /// not judged.
+  /// The first entry with the largest `measure(i, j, entry, mirror)`, if any entry differs from its
+  /// mirror. NaN is skipped.
   template <class Report, class Measure>
   Report most(Measure const& measure) const {
     Report report;
@@ -143,9 +143,9 @@ class Mirrors {
     return report;
   }
 
-  /// |a_ij - conj(a_ji)| / max(|a_ij|, |a_ji|), up to 2, and 1 where one of the two is zero. Below
-  /// the smallest normal value, where roundings no longer shrink with the values, relative to that.
-  /// Large values are halved, so that no difference overflows.
+  /// |a_ij - conj(a_ji)| / max(|a_ij|, |a_ji|), up to 2, and 1 where one of the two is zero. For
+  /// subnormal values, whose rounding errors do not scale with them, relative to the smallest
+  /// normal value. Large values are halved, so that no difference overflows.
   static Real of_pair(std::int64_t, std::int64_t, Scalar const& value, Scalar const& mirror) {
     if (value == Scalar(0) || mirror == Scalar(0)) return 1;
     Real const share = static_cast<Real>(0.5);
@@ -156,9 +156,10 @@ class Mirrors {
     return apart / std::max(2 * factor * halves, std::numeric_limits<Real>::min());
   }
 
-  /// Of rows and columns, so that their largest entries become 1 (Ruiz 2001, RAL-TR-2001-034).
+  /// Scales of rows and columns for which the largest entry of each is 1 (Ruiz 2001,
+  /// RAL-TR-2001-034).
   std::vector<Real> scales() const {
-    constexpr int steps = 8;  // each is the square root of what is left
+    constexpr int steps = 8;  // each takes the square root of the deviation
     std::vector<Real> scale(static_cast<std::size_t>(A_.rows), Real(1));
     std::vector<Real> largest(scale.size());
     for (int step = 0; step < steps; ++step) {
@@ -183,8 +184,8 @@ class Mirrors {
   }
 
  private:
-  /// a_ij, where `from_end` places before the end of its row are looked at first: mirrors of rows
-  /// of grids and bands are there.
+  /// a_ij. First tries the position `from_end` before the end of its row: in grids and bands the
+  /// mirror of entry k of a row is there.
   Scalar entry(std::int64_t i, std::int64_t j, Offset from_end) const {
     Offset low = A_.offsets(i), end = A_.offsets(i + 1);
     auto const column = [&](Offset p) { return static_cast<std::int64_t>(A_.indices(p)); };
@@ -199,7 +200,7 @@ class Mirrors {
   HostCsr<Scalar const, Offset const, Ordinal const> A_;
 };
 
-/// Every row sorted, entries of the same place added up; A itself where it is so.
+/// A with sorted rows and repeated entries added up; A itself if it is already so.
 template <class Scalar, class Offset, class Ordinal>
 HostCsr<Scalar const, Offset const, Ordinal const> rows_in_order(
     HostCsr<Scalar const, Offset const, Ordinal const> const& A) {
@@ -226,7 +227,7 @@ HostCsr<Scalar const, Offset const, Ordinal const> rows_in_order(
   return {B.rows, B.columns, B.offsets, B.indices, B.values};
 }
 
-/// A^H of rows in order, in order.
+/// A^H of a matrix with sorted rows, with sorted rows.
 template <class Scalar, class Offset, class Ordinal>
 auto adjoint_of(HostCsr<Scalar const, Offset const, Ordinal const> const& A) {
   auto const B = zero_csr<Scalar, Offset, Ordinal>(A.columns, A.rows, A.values.extent(0));
@@ -243,7 +244,8 @@ auto adjoint_of(HostCsr<Scalar const, Offset const, Ordinal const> const& A) {
   return B;
 }
 
-/// (A + B) / 2 of rows in order; entries that A and B share stay as they are, to the bit.
+/// (A + B) / 2 of matrices with sorted rows; entries that are equal in A and B are copied bit by
+/// bit.
 template <class Scalar, class Offset, class Ordinal>
 auto mean_of(HostCsr<Scalar const, Offset const, Ordinal const> const& A,
              HostCsr<Scalar, Offset, Ordinal> const& B) {

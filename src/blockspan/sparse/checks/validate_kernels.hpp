@@ -10,21 +10,20 @@
 
 #include <blockspan/support/scalar.hpp>
 
-// The device side of validate: each search is a minimum over indices, so it has one answer.
+// The device side of validate: each search is a minimum over indices, and so deterministic.
 
 namespace blockspan::sparse {
 
 inline constexpr std::int64_t no_fault = std::numeric_limits<std::int64_t>::max();
 
-/// Row r is at fault when the offset at its start is not where it may be, or its end lies before
-/// it.
+/// Row r is faulty if its start offset is out of range, or its end precedes its start.
 template <class Offsets>
 struct FindOffsetFault {
   Offsets offsets;  // rows + 1
   std::int64_t entries;
 
   KOKKOS_FUNCTION void operator()(std::int64_t row, std::int64_t& first) const {
-    // A 64-bit unsigned offset beyond the signed range turns negative here, and so is a fault too.
+    // A 64-bit unsigned offset beyond the signed range becomes negative here, and is a fault too.
     auto const start = static_cast<std::int64_t>(offsets(row));
     bool const last = row + 1 == static_cast<std::int64_t>(offsets.extent(0));
     bool fault = start < 0 || start > entries || (row == 0 && start != 0);
@@ -51,7 +50,7 @@ struct FindEntryFault {
   }
 };
 
-/// The last row that starts at or before a position: the one that holds it.
+/// The last row that starts at or before a position: the row that contains it.
 template <class Offsets>
 struct FindRow {
   Offsets offsets;
@@ -62,7 +61,7 @@ struct FindRow {
   }
 };
 
-/// -1 if none.
+/// The smallest index that `functor` finds; -1 if none.
 template <class Exec, class Functor>
 std::int64_t first_index(Exec const& exec, char const* label, std::int64_t size,
                          Functor const& functor) {
@@ -100,7 +99,7 @@ std::int64_t row_of(Exec const& exec, Offsets const& offsets, std::int64_t posit
   return last;
 }
 
-/// One element of an array that may live on a device.
+/// One element of an array that may be in device memory.
 template <class Exec, class Array>
 auto element(Exec const& exec, Array const& array, std::int64_t index) {
   typename Array::non_const_value_type value{};

@@ -2,12 +2,12 @@
 
 #include <blockspan/sparse/generators/generator_grid.hpp>
 
-// Linear elasticity on a grid of 8-node bricks. Shape functions are products of hat functions of
-// one variable, and the grid is a product too, so every integral over the body factorises into
-// integrals of hats along each axis, which are small integers over a common denominator. An entry
-// is thus an exact integer (no element loop, no order of summation) divided once by an exact
-// integer: the same bits everywhere, and symmetric to the bit. 2 x 2 x 2 Gauss quadrature
-// integrates these products exactly, so the matrix is the one that it gives, without its rounding.
+// Linear elasticity on a grid of 8-node bricks. Shape functions are products of 1D hat functions,
+// and the grid is a tensor product too, so every integral over the body factorizes into integrals
+// of hats along each axis, which are small integers over a common denominator. An entry is thus an
+// exact integer (no element loop, no order of summation) divided once by an exact integer: the same
+// bits on every backend, and exactly symmetric. 2 x 2 x 2 Gauss quadrature integrates these
+// products exactly, so it gives the same matrix up to rounding.
 
 namespace blockspan::sparse {
 
@@ -28,7 +28,8 @@ struct HatIntegrals {
   KOKKOS_FUNCTION int imbalance(int p) const { return (p > 0) - (p + 1 < n); }
 };
 
-/// 72 * integral of (d/dx_k of node p's function) * (d/dx_l of node p + d's), spacing 1.
+/// 72 * integral of (d/dx_k of the shape function of node p) * (d/dx_l of that of node p + d),
+/// spacing 1.
 KOKKOS_INLINE_FUNCTION int gradient_product(HatIntegrals hats, int const (&p)[3], int const (&d)[3],
                                             int k, int l) {
   int product = k == l ? 2 : 3;
@@ -45,7 +46,7 @@ KOKKOS_INLINE_FUNCTION int gradient_product(HatIntegrals hats, int const (&p)[3]
   return product;
 }
 
-/// Unknown 3 * node + component of the nodes x >= first_x, of n nodes an edge.
+/// Numbering of the unknowns 3 * node + component, of the nodes x >= first_x; n nodes an edge.
 struct ElasticGrid {
   int n;
   int first_x;  ///< 1 when clamped at x = 0, else 0
@@ -61,7 +62,8 @@ struct ElasticGrid {
     return (1 + (p[0] > first_x) + (p[0] + 1 < n)) * (1 + hats.elements(p[1])) *
            (1 + hats.elements(p[2]));
   }
-  /// Neighbour 0 .. 26 in ascending order: its offset from p, and its index, or -1 outside.
+  /// Neighbour 0 .. 26 in ascending order: sets its offset d from p; returns its index, or -1
+  /// outside.
   KOKKOS_FUNCTION std::int64_t neighbour(int const (&p)[3], int which, int (&d)[3]) const {
     d[0] = which % 3 - 1;
     d[1] = which / 3 % 3 - 1;

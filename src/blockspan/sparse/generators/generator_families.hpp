@@ -3,8 +3,9 @@
 #include <blockspan/sparse/generators/generator_grid.hpp>
 #include <blockspan/sparse/generators/generator_hash.hpp>
 
-// Rules of matrices from applications: high-order stencils, quantum spins, queueing networks,
-// reservoirs with wells, circuits, graphs that grow, saddle points, patches of several kinds.
+// Generator rules of matrices from applications: high-order stencils, quantum spins, queueing
+// networks, reservoirs with wells, circuits, growing graphs, saddle points, patches of several
+// kinds.
 
 namespace blockspan::sparse {
 
@@ -42,9 +43,9 @@ struct StarRule {
   }
 };
 
-/// Heisenberg's antiferromagnet on a ring of at least three spins 1/2, H = sum of S_s . S_(s+1):
-/// bit s of the row is spin s. Two different neighbours are swapped with 1/2; the diagonal is 1/4
-/// for each pair of equal neighbours, -1/4 for each of different ones.
+/// Heisenberg antiferromagnet on a ring of at least three spins 1/2, H = sum of S_s . S_(s+1): bit
+/// s of the row is spin s. The entry that swaps two different neighbours is 1/2; the diagonal has
+/// 1/4 for each pair of equal neighbours, -1/4 for each pair of different ones.
 struct SpinRule {
   static constexpr bool has_values = true;
   int sites;
@@ -61,8 +62,8 @@ struct SpinRule {
     std::uint32_t const swapped = different(state);
     int const last = sites - 1;
     auto const bit = [](std::uint32_t bits, int s) { return (bits >> s & 1u) != 0; };
-    // A swap of spins s and s + 1 moves by 2^s; that of the last and the first, which closes the
-    // ring, moves furthest.
+    // Swapping spins s and s + 1 changes the index by 2^s; swapping the last and the first, which
+    // closes the ring, changes it most.
     std::int64_t const around = (std::int64_t(1) << last) - 1;
     int k = 0;
     auto const add = [&](std::int64_t column, double value) {
@@ -79,14 +80,14 @@ struct SpinRule {
   }
 };
 
-/// The Markov chain of four queues in tandem, the first the fastest digit of the state: customers
-/// arrive at rate 1, are served at rate 5/4 and wait where the next queue is full.
+/// Markov chain of four queues in tandem, the first the fastest digit of the state: customers
+/// arrive at rate 1, are served at rate 5/4 and are blocked while the next queue is full.
 struct QueueRule {
   static constexpr bool has_values = true;
   std::int64_t capacity;  ///< states of a queue: 0 to capacity - 1 customers
 
-  /// The events that may happen, in ascending order of the state after them: the departure, the
-  /// arrival, the services between two queues.
+  /// The possible events, in ascending order of the resulting state: the departure, the arrival,
+  /// the services between two queues.
   template <class Event>
   KOKKOS_FUNCTION void visit(std::int64_t i, Event const& event) const {
     std::int64_t const c = capacity, full = c - 1;
@@ -119,14 +120,14 @@ struct QueueRule {
   }
 };
 
-/// Some columns of a row in ascending order, few enough for a thread of its own.
+/// A row of few columns, in ascending order, in the registers of one thread.
 template <int most>
 struct ShortRow {
   int length = 0;
   int columns[most];
 
   KOKKOS_FUNCTION int column(int k) const { return columns[k]; }
-  /// Keeps the order; a column that is there already is left out.
+  /// Inserts in ascending order; a column that is already present is dropped.
   KOKKOS_FUNCTION void insert(std::int64_t column) {
     auto const name = static_cast<int>(column);
     int k = length;
@@ -137,8 +138,8 @@ struct ShortRow {
   }
 };
 
-/// `count` rows, one in each of as many equal parts of all rows, with `length` columns, one in each
-/// of as many equal parts of all columns.
+/// `count` long rows, one in each of `count` equal parts of the rows, with `length` columns, one in
+/// each of `length` equal parts of the columns.
 struct LongRows {
   std::int64_t rows, count, length;
   std::uint64_t seed;
@@ -157,7 +158,7 @@ struct LongRows {
   }
 };
 
-/// Rows of the columns that Columns::visit(i, add) adds, in ascending order.
+/// Rows whose columns Columns::visit(i, add) passes to add, in ascending order.
 template <class Columns>
 struct VisitedRowsRule {
   static constexpr bool has_values = false;
@@ -174,7 +175,8 @@ struct VisitedRowsRule {
   }
 };
 
-/// The short rows of `base`, some of them with the columns of long ones too, each once.
+/// The short rows of `base`; rows in `chosen` also have the columns of long rows, without
+/// duplicates.
 template <class Base>
 struct WithLongRows {
   Base base;
@@ -194,7 +196,7 @@ struct WithLongRows {
   }
 };
 
-/// A 7-point grid with some unknowns a point, all of which are coupled.
+/// A 7-point grid with several unknowns a point, all coupled.
 struct ReservoirRows {
   Grid grid;
   int unknowns;
@@ -222,7 +224,7 @@ struct ReservoirRows {
 };
 
 /// The diagonal and up to 2 mean columns at distances d with P(distance >= d) = 1 / d, to either
-/// side; those that fall beyond the matrix, and repeated ones, are left out.
+/// side; columns outside the matrix and duplicates are dropped.
 struct CircuitRows {
   static constexpr int most_mean = 16;
   std::int64_t n;
@@ -245,7 +247,7 @@ struct CircuitRows {
   }
 };
 
-/// The rows of a short row's maker as they are.
+/// The rows that base.row(i) returns.
 template <class Base>
 struct ShortRowsRule {
   static constexpr bool has_values = false;
@@ -257,10 +259,11 @@ struct ShortRowsRule {
   }
 };
 
-/// Preferential attachment, the lower triangle: the vertex itself and the older ends of its
-/// `edges` edges. Edge e has the places 2 e (its vertex) and 2 e + 1 (a vertex drawn from all
-/// places before) of a list. Each place is found alone: a draw that hits another drawn place is
-/// drawn again as that one was (Sanders, Schulz 2016, doi:10.1016/j.ipl.2016.02.004).
+/// Preferential attachment, lower triangle: the vertex itself and the older ends of its `edges`
+/// edges. Edge e occupies the positions 2 e (its vertex) and 2 e + 1 (a vertex drawn from all
+/// earlier positions) of a list. Each position is resolved independently: a draw that hits another
+/// drawn position repeats the draw of that one (Sanders, Schulz 2016,
+/// doi:10.1016/j.ipl.2016.02.004).
 struct AttachmentRows {
   static constexpr int most_edges = 32;
   int edges;
@@ -279,7 +282,7 @@ struct AttachmentRows {
   }
 };
 
-/// Without its last columns: n rows of a tridiagonal matrix, then rows of six columns of n.
+/// Without its last columns: n tridiagonal rows, then rows with six of the first n columns.
 struct SaddleRows {
   static constexpr int constraint = 6;
   std::int64_t n;
@@ -297,9 +300,9 @@ struct SaddleRows {
   }
 };
 
-/// Equal parts of the rows, each of a kind of its own, with a mean length of its own: diagonals, a
-/// band, random columns, blocks of rows with the same random columns, random columns in one row of
-/// eight, or rows as twice as long as half of them, again and again.
+/// Equal parts of the rows, each of its own kind and mean length: diagonals, a band, random
+/// columns, blocks of rows with the same random columns, random columns in one row of eight, or
+/// lengths that are doubled with probability 1/2, repeatedly (a power law).
 struct PatchRows {
   static constexpr int kinds = 6, most_length = 48, most_block = 6;
   static constexpr std::int64_t longest = 8192;
@@ -325,7 +328,7 @@ struct PatchRows {
     LongRows const columns{n, 0, count, seed};
     for (std::int64_t j = 0; j < count; ++j) add(static_cast<int>(columns.column(row, j)));
   }
-  /// Next to each other, or one in each of as many parts of a range about the row.
+  /// Adjacent columns (a band), or one in each of `length` equal parts of a range about the row.
   template <class Add>
   KOKKOS_FUNCTION void visit_diagonals(std::int64_t i, std::int64_t part, int length, bool band,
                                        Add const& add) const {

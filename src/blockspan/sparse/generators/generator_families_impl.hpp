@@ -5,9 +5,9 @@
 
 namespace blockspan::sparse {
 
-/// The weights of central differences of order 2 reach for minus the second derivative, summed over
-/// three axes on the diagonal. By products and quotients of integers and sums of what they gave, so
-/// that no compiler can contract anything.
+/// The weights of central differences of order 2 reach for minus the second derivative; the
+/// diagonal is the sum over three axes. Only products and quotients of integers, and sums of
+/// results: no expression that a compiler could contract to a fused multiply-add.
 inline StarRule star_rule(Grid const& grid, int reach) {
   StarRule rule{grid, reach, {}};
   double weight = -2.0 * reach / (reach + 1);

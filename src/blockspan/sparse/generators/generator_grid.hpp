@@ -32,7 +32,7 @@ KOKKOS_INLINE_FUNCTION GridPoint grid_neighbour(GridPoint p, int face) {
 }
 KOKKOS_INLINE_FUNCTION int face_axis(int face) { return face < 3 ? 2 - face : face - 3; }
 
-/// The same coefficient on all faces of an axis. The diagonal is made on the host.
+/// The same coefficient on all faces of an axis; the diagonal is computed on the host.
 struct ConstantCoefficients {
   double axis[3];
   double sum;
@@ -41,10 +41,10 @@ struct ConstantCoefficients {
 };
 
 /// Cubes of `width` points with coefficient 1 or `contrast`; a face has the harmonic mean of its
-/// two points, a boundary face its point's own. Sums of table values in a fixed order: no products,
-/// so nothing for a compiler to contract.
+/// two points, a boundary face the coefficient of its point. Sums of table values in a fixed order:
+/// no products that a compiler could contract.
 struct JumpCoefficients {
-  double mean[3];  ///< by the number of high points next to the face: 1, harmonic mean, contrast
+  double mean[3];  ///< indexed by the number of high points at the face: 1, harmonic mean, contrast
   int width;
   std::uint64_t seed;
 
@@ -63,8 +63,8 @@ struct JumpCoefficients {
   }
 };
 
-/// A point and its six neighbours (four where nz = 1): minus the face coefficients next to the
-/// diagonal.
+/// A point and its six neighbours (four where nz = 1): off-diagonal entries are minus the face
+/// coefficients.
 template <class Coefficients>
 struct SevenPointRule {
   static constexpr bool has_values = true;
@@ -92,7 +92,7 @@ struct SevenPointRule {
   }
 };
 
-/// A point and its 26 neighbours: 26 and -1.
+/// A point and its 26 neighbours: diagonal 26, off-diagonal -1.
 struct TwentySevenPointRule {
   static constexpr bool has_values = true;
   Grid grid;

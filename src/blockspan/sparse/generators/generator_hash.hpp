@@ -8,7 +8,7 @@
 
 namespace blockspan::sparse {
 
-/// Independent uses of one seed.
+/// Independent random streams derived from one seed.
 enum class HashStream : std::uint64_t {
   length,
   column,
@@ -23,7 +23,7 @@ enum class HashStream : std::uint64_t {
   patch
 };
 
-/// 64 pseudo-random bits for the pair (a, b): a counter-based generator, the same everywhere.
+/// 64 pseudo-random bits for the pair (a, b): a counter-based generator, the same on every backend.
 KOKKOS_FORCEINLINE_FUNCTION std::uint64_t hash(std::uint64_t seed, HashStream stream,
                                                std::uint64_t a, std::uint64_t b) {
   std::uint64_t h = mix_bits(seed + golden_gamma * (1 + static_cast<std::uint64_t>(stream)));
@@ -31,7 +31,7 @@ KOKKOS_FORCEINLINE_FUNCTION std::uint64_t hash(std::uint64_t seed, HashStream st
   return mix_bits(h + golden_gamma + b);
 }
 
-/// Maps 64 random bits to 0 .. n - 1, n < 2^32, by integers only.
+/// Maps 64 random bits to 0 .. n - 1, n < 2^32, in integer arithmetic.
 KOKKOS_FORCEINLINE_FUNCTION std::int64_t reduce_range(std::uint64_t bits, std::int64_t n) {
   return static_cast<std::int64_t>(((bits >> 32) * static_cast<std::uint64_t>(n)) >> 32);
 }

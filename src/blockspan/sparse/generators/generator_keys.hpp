@@ -9,8 +9,8 @@
 #include <blockspan/support/arithmetic.hpp>
 #include <blockspan/support/interruption.hpp>
 
-// Patterns from a list of entries in any order: each entry is the 64-bit key row * 2^32 + column,
-// so sorted keys are sorted entries.
+// Patterns from a list of entries in any order: an entry is the 64-bit key row * 2^32 + column, so
+// that sorted keys are sorted entries.
 
 namespace blockspan::sparse {
 
@@ -21,13 +21,13 @@ KOKKOS_INLINE_FUNCTION std::uint64_t entry_key(std::int64_t row, std::int64_t co
   return (std::uint64_t(row) << 32) | std::uint64_t(column);
 }
 
-/// Sorts segments of an array on each thread, then merges them pairwise.
+/// Sorts segments of an array, one per thread, then merges them pairwise.
 template <class Exec>
 struct SortSegments {
   std::uint64_t* data;
   std::int64_t size;
   std::int64_t segments;
-  std::int64_t width;  ///< segments in a sorted run; 0: nothing sorted yet
+  std::int64_t width;  ///< segments in a sorted run; 0: the segments are not sorted yet
 
   std::int64_t bound(std::int64_t segment) const {
     return std::min(size, ceil_div(size, segments) * std::min(segment, segments));
@@ -41,15 +41,15 @@ struct SortSegments {
   }
 };
 
-/// Ascending order. On host backends not by Kokkos::sort, whose bins of equal key width degenerate
-/// on the crowded rows of a power-law graph.
+/// Sorts ascending. On host backends not by Kokkos::sort, whose bins of equal key ranges are very
+/// unbalanced for the long rows of a power-law graph.
 template <class Exec>
 void sort_keys(Exec const& exec, Keys<Exec> const& keys) {
   if constexpr (Kokkos::SpaceAccessibility<Kokkos::HostSpace,
                                            typename Exec::memory_space>::accessible) {
     using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
     auto const size = static_cast<std::int64_t>(keys.extent(0));
-    constexpr std::int64_t most = 1 << 22;  // keys of a segment: some tenths of a second
+    constexpr std::int64_t most = 1 << 22;  // keys of a segment: sorted in some tenths of a second
     std::int64_t const threads = size < 10000 ? 1 : exec.concurrency();
     std::int64_t const segments =
         ceil_div(std::max(ceil_div(size, most), threads), threads) * threads;
@@ -71,7 +71,7 @@ void sort_keys(Exec const& exec, Keys<Exec> const& keys) {
   }
 }
 
-/// Moves the first of each run of equal keys; without `unique` only counts them.
+/// Copies the first of each run of equal keys to `unique`; the reduction only counts them.
 template <class Exec>
 struct CompactKeys {
   using value_type = std::int64_t;
@@ -89,7 +89,7 @@ struct CompactKeys {
   }
 };
 
-/// The keys without repetitions. Sorts `keys` in place.
+/// The keys without duplicates. Sorts `keys` in place.
 template <class Exec>
 Keys<Exec> sorted_unique_keys(Exec const& exec, Keys<Exec> const& keys, NonzeroLimit const& limit) {
   using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
@@ -106,7 +106,7 @@ Keys<Exec> sorted_unique_keys(Exec const& exec, Keys<Exec> const& keys, NonzeroL
   return unique;
 }
 
-/// Row i starts at the first key of at least i * 2^32.
+/// Row i starts at the first key that is at least i * 2^32.
 template <class Exec>
 struct RowsOfKeys {
   Keys<Exec> keys;
@@ -134,7 +134,7 @@ struct ColumnsOfKeys {
   }
 };
 
-/// A pattern without values from sorted keys without repetitions.
+/// A pattern without values from sorted keys without duplicates.
 template <class Exec>
 GeneratedPattern<Exec> pattern_of_keys(Exec const& exec, Keys<Exec> const& keys, std::int64_t rows,
                                        std::int64_t columns) {

@@ -3,15 +3,15 @@
 #include <blockspan/sparse/generators/generator_elasticity.hpp>
 #include <blockspan/sparse/generators/generator_hash.hpp>
 
-// Linear finite elements on tetrahedra: every cube of a grid is cut into six along its diagonal
+// Linear finite elements on tetrahedra: every cube of a grid is divided into six along its diagonal
 // (Freudenthal 1942, doi:10.2307/1968813), and nodes are moved by up to an eighth of the spacing.
-// Coordinates are whole sixteenths of the spacing, so volumes and normals of faces are integers,
-// and an element's entry is one division of them. Elements are added in one order for both entries
-// of a pair: the same bits everywhere, symmetric to the bit.
+// Coordinates are integer multiples of a sixteenth of the spacing, so volumes and face normals are
+// integers, and the contribution of an element is one quotient of them. Elements are added in the
+// same order for both entries of a pair: the same bits on every backend, exactly symmetric.
 
 namespace blockspan::sparse {
 
-/// Nodes in sixteenths of the spacing; those of the boundary stay in it.
+/// Node positions in sixteenths of the spacing; boundary nodes are not moved.
 struct JitteredGrid {
   ElasticGrid grid;
   std::uint64_t seed;
@@ -25,7 +25,7 @@ struct JitteredGrid {
       x[axis] = 16 * p[axis] + (inside ? static_cast<int>(reduce_range(bits, 5)) - 2 : 0);
     }
   }
-  /// Neighbours in an element: all offsets one way.
+  /// Whether nodes at offset d share an element: all components have the same sign.
   KOKKOS_FUNCTION static bool meets(int const (&d)[3]) {
     bool const up = d[0] >= 0 && d[1] >= 0 && d[2] >= 0;
     return up || (d[0] <= 0 && d[1] <= 0 && d[2] <= 0);
@@ -39,11 +39,11 @@ struct JitteredGrid {
   }
 };
 
-/// A tetrahedron: the corners of a cube along three axes one after the other.
+/// A tetrahedron: corners of a cube on a path along the three axes in some order.
 struct Tetrahedron {
   int corner[4][3];
-  int normal[4][3];  ///< of the face opposite of a corner, twice its area
-  int volume;        ///< six times
+  int normal[4][3];  ///< of the face opposite a corner; its length is twice the area
+  int volume;        ///< times six
 
   KOKKOS_FUNCTION Tetrahedron(JitteredGrid const& nodes, int const (&cube)[3], int which) {
     int const first = which / 2, second = (first + 1 + which % 2) % 3;
@@ -73,7 +73,7 @@ struct Tetrahedron {
   KOKKOS_FUNCTION static int dot(int const (&a)[3], int const (&b)[3]) {
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
   }
-  /// Which corner p is, or -1.
+  /// The index of corner p, or -1.
   KOKKOS_FUNCTION int find(int const (&p)[3]) const {
     for (int v = 0; v < 4; ++v)
       if (corner[v][0] == p[0] && corner[v][1] == p[1] && corner[v][2] == p[2]) return v;
@@ -81,7 +81,7 @@ struct Tetrahedron {
   }
 };
 
-/// Stiffness of the Laplacian, or the consistent mass matrix, of the unit cube.
+/// Stiffness matrix of the Laplacian, or consistent mass matrix, on the unit cube.
 struct P1Rule {
   static constexpr bool has_values = true;
   JitteredGrid nodes;

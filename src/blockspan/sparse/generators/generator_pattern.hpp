@@ -12,8 +12,8 @@
 namespace blockspan::sparse {
 
 /// A generated matrix before its scalar and offset types are chosen, so that the generators are
-/// compiled once a backend. Real values in double, or none: then the values are hashes of the
-/// entry's place before permutation, (row_of(i), column_of(j)); empty maps are the identity.
+/// compiled once per backend. Values are real, in double, or absent: then they are hashes of the
+/// indices before permutation, (row_of(i), column_of(j)); empty maps are the identity.
 template <class Exec>
 struct GeneratedPattern {
   using Device = Kokkos::Device<Exec, typename Exec::memory_space>;
@@ -36,8 +36,9 @@ inline void check_nonzeros(std::int64_t nonzeros, std::int64_t most, GeneratorSp
           "); 64-bit offsets would hold them");
 }
 
-/// Largest number of nonzeros the caller's offsets hold, which a pattern function must not exceed,
-/// and the rows that it makes: all, or [first_row, last_row) if it knows a row by its index.
+/// The largest number of nonzeros that the caller's offsets can represent, which a pattern function
+/// must not exceed, and the rows to generate: all, or [first_row, last_row) if rows are
+/// independent.
 struct NonzeroLimit {
   std::int64_t most;
   GeneratorSpec const& spec;
@@ -46,7 +47,7 @@ struct NonzeroLimit {
   void check(std::int64_t nonzeros) const { check_nonzeros(nonzeros, most, spec); }
 };
 
-// The families, each compiled once a backend. All check the limit before they allocate entries.
+// The families, each compiled once per backend. All check the limit before they allocate entries.
 template <class Exec>
 GeneratedPattern<Exec> generate_grid(Exec const& exec, GeneratorSpec const& spec,
                                      NonzeroLimit const& limit);
@@ -59,7 +60,7 @@ GeneratedPattern<Exec> generate_random_rows(Exec const& exec, GeneratorSpec cons
 template <class Exec>
 GeneratedPattern<Exec> generate_rmat(Exec const& exec, GeneratorSpec const& spec,
                                      NonzeroLimit const& limit);
-/// Whether generate_family makes the matrix.
+/// Whether generate_family() generates the matrix.
 inline bool is_family(std::string_view name) {
   for (std::string_view const family :
        {"star", "spins", "queues", "wells", "circuit", "attachment", "saddle", "patches"})

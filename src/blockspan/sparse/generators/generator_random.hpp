@@ -5,7 +5,7 @@
 
 namespace blockspan::sparse {
 
-/// Row lengths spread evenly over the integers least .. least + count - 1.
+/// Row lengths uniformly distributed over the integers least .. least + count - 1.
 struct EvenLengths {
   std::int64_t least;
   std::int64_t count;
@@ -15,7 +15,7 @@ struct EvenLengths {
   }
 };
 
-/// `least`, and one more with probability threshold / 2^53.
+/// `least`, or with probability threshold / 2^53 one more.
 struct MeanLengths {
   std::int64_t least;
   std::uint64_t threshold;
@@ -25,8 +25,8 @@ struct MeanLengths {
   }
 };
 
-/// Lengths from a table made on the host: length l has probability (t(l-1) - t(l)) / 2^53, where
-/// t(l) = 2^53 * P(length > l) descends from t(0) = 2^53.
+/// Lengths from a table computed on the host: length l has probability (t(l-1) - t(l)) / 2^53,
+/// where t(l) = 2^53 * P(length > l) decreases from t(0) = 2^53.
 template <class Exec>
 struct TableLengths {
   Kokkos::View<std::uint64_t const*, Kokkos::Device<Exec, typename Exec::memory_space>> survival;
@@ -46,7 +46,7 @@ struct TableLengths {
 };
 
 /// d columns of a row, the j-th from the j-th of d equal parts of the column range: exact counts,
-/// distinct and ascending without a sort or a retry.
+/// distinct and ascending without sorting or rejection.
 template <class Lengths>
 struct StratifiedRule {
   static constexpr bool has_values = false;
@@ -81,13 +81,14 @@ struct BandedRule {
   }
 };
 
-/// Values of the random generators from the place of an entry.
+/// Values of the random generators as functions of the indices of an entry.
 struct HashedValue {
   std::uint64_t seed;
   bool symmetric;
   GeneratorValues kind;
 
-  /// 24 random bits make a number that float holds exactly; scaling by a power of two is exact.
+  /// 24 random bits are an integer that float represents exactly; scaling by a power of two is
+  /// exact.
   KOKKOS_FUNCTION double part(HashStream stream, std::uint64_t i, std::uint64_t j) const {
     auto const bits = static_cast<std::int64_t>(hash(seed, stream, i, j) >> 40);
     switch (kind) {

@@ -13,7 +13,8 @@
 namespace blockspan::sparse {
 
 /// A pseudo-random bijection of 0 .. n - 1: a Feistel network on the next even number of bits,
-/// walked until it lands below n (fewer than four steps on average). Each place is computed alone.
+/// repeated until the result is below n (fewer than four steps on average). Each index is computed
+/// independently.
 struct FeistelPermutation {
   std::uint64_t n;
   int half_bits;  ///< 4^half_bits >= n
@@ -46,8 +47,8 @@ template <class Exec>
 struct TabulatePermutation {
   using Indices = typename GeneratedPattern<Exec>::Indices;
   FeistelPermutation permutation;
-  Indices to;    ///< new place of old i
-  Indices from;  ///< old place of new i
+  Indices to;    ///< new index of old i
+  Indices from;  ///< old index of new i
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
     int const place = permutation(i);
     to(i) = place;
@@ -55,7 +56,7 @@ struct TabulatePermutation {
   }
 };
 
-/// The keys of the permuted pattern, unsorted.
+/// The unsorted keys of the permuted pattern.
 template <class Exec>
 struct PermutedKeys {
   GeneratedPattern<Exec> source;
@@ -67,7 +68,7 @@ struct PermutedKeys {
   }
 };
 
-/// values(new entry) = value of the old entry, found by bisection of its row.
+/// values(new entry) = value of the old entry, found by bisection in its row.
 template <class Exec>
 struct CopyPermutedValues {
   GeneratedPattern<Exec> source;
@@ -89,8 +90,8 @@ struct CopyPermutedValues {
   }
 };
 
-/// Edge e of an R-MAT graph: at each of `scale` levels one of four quadrants, by 32 random bits
-/// against thresholds made on the host.
+/// Edge e of an R-MAT graph: at each of `scale` levels one of four quadrants, by comparing 32
+/// random bits with thresholds computed on the host.
 template <class Exec>
 struct RmatEdges {
   Keys<Exec> keys;  ///< one an edge
@@ -112,7 +113,7 @@ struct RmatEdges {
   }
 };
 
-/// Both (i, j) and (j, i) of every entry.
+/// Both (i, j) and (j, i) for every entry.
 template <class Exec>
 struct BothWays {
   GeneratedPattern<Exec> pattern;

@@ -4,7 +4,7 @@
 
 namespace blockspan::sparse {
 
-/// row_map(i) = nonzeros in the rows before i.
+/// row_map(i) = number of nonzeros in the rows before i.
 template <class Exec, class Rule>
 struct CountRows {
   using value_type = std::size_t;
@@ -35,8 +35,8 @@ struct FillRows {
   }
 };
 
-/// The driver of all generators that know a row by its index: count, scan, allocate, fill. A rule
-/// is a device-copyable struct with
+/// Assembles matrices whose rows can be generated independently: count, scan, allocate, fill. A
+/// rule is a device-copyable struct with
 ///   static constexpr bool has_values;
 ///   std::int64_t row_length(std::int64_t i);
 ///   void fill(std::int64_t i, int length, int* columns [, double* values]);

@@ -51,7 +51,7 @@ struct FillHashedValues {
   }
 };
 
-/// `from` itself where the types agree, else a converted copy.
+/// `from` itself if the types agree, else a converted copy.
 template <class To, class Exec, class From>
 To converted(Exec const& exec, char const* label, From const& from) {
   if constexpr (std::is_same_v<typename From::non_const_value_type,

@@ -88,7 +88,8 @@ Neighbours<Ordinal> graph_pattern(HostPattern<Offset, Ordinal> const& A) {
     ++graph.offsets[i];
     ++graph.offsets[j];
   });
-  // Each offset is the end of its row at first, and moves to its start as the row fills up.
+  // Each offset is the end of its row at first and is decremented to its start as the row is
+  // filled.
   std::partial_sum(graph.offsets.begin(), graph.offsets.end(), graph.offsets.begin());
   graph.indices.resize(graph.offsets.back());
   for_each_edge(A, [&](std::size_t i, std::size_t j) {
@@ -99,7 +100,7 @@ Neighbours<Ordinal> graph_pattern(HostPattern<Offset, Ordinal> const& A) {
   return graph;
 }
 
-/// A matrix with value(i, j, degree of i) for every edge and, if wanted, on the diagonal.
+/// A matrix with value(i, j, degree of i) for every edge and, if `diagonal`, on the diagonal.
 template <class Scalar, class Offset, class Ordinal, class Value>
 HostCsr<Scalar, Offset, Ordinal> graph_matrix(Neighbours<Ordinal> const& graph, Value const& value,
                                               bool diagonal) {
@@ -126,7 +127,7 @@ HostCsr<Scalar, Offset, Ordinal> graph_matrix(Neighbours<Ordinal> const& graph, 
   return A;
 }
 
-/// The connected component of every vertex, numbered by their smallest vertices.
+/// Connected component of every vertex, numbered in the order of their smallest vertices.
 struct Components {
   std::vector<std::size_t> of;
   std::size_t count = 0;

@@ -54,7 +54,7 @@ inline constexpr bool has_file_types =
      (std::is_same_v<Offset, int> || std::is_same_v<Offset, std::size_t>)) ||
     (std::is_same_v<Ordinal, std::int64_t> && std::is_same_v<Offset, std::size_t>);
 
-/// Throws unless a matrix on the host can be walked through: offsets that rise from 0 to `entries`
+/// Throws unless a matrix on the host can be traversed: offsets that ascend from 0 to `entries`,
 /// and column indices in range.
 template <class Offset, class Ordinal>
 void require_walkable(char const* where, std::int64_t columns,
@@ -83,7 +83,7 @@ template <class Scalar, class Offset, class Ordinal>
 void write_csr(std::string const& path, HostCsr<Scalar const, Offset const, Ordinal const> const& A,
                MatrixMarketWriteOptions const& options);
 
-/// The array itself where `exec` shares the host's memory, a copy otherwise.
+/// The array itself where `exec` uses host memory, a copy otherwise.
 template <class Exec, class T>
 auto array_to_device(Exec const& exec, HostArray<T> const& host) {
   using Space = typename Exec::memory_space;
@@ -103,7 +103,7 @@ CrsMatrix<Scalar, Exec, Offset, Ordinal> to_device(Exec const& exec,
   auto const offsets = array_to_device(exec, A.offsets);
   auto const indices = array_to_device(exec, A.indices);
   auto const values = array_to_device(exec, A.values);
-  exec.fence("Blockspan::matrix_to_device");  // the host arrays end with this call
+  exec.fence("Blockspan::matrix_to_device");  // the host arrays are freed when this call returns
   return CrsMatrix<Scalar, Exec, Offset, Ordinal>(
       "Blockspan::matrix", static_cast<Ordinal>(A.rows), static_cast<Ordinal>(A.columns),
       static_cast<Offset>(values.extent(0)), values, offsets, indices);
@@ -122,14 +122,14 @@ auto to_host(Matrix const& A) {
       Kokkos::create_mirror_view_and_copy(host, A.values)};
 }
 
-/// host := X for a rank-2 view of any layout and memory.
+/// host := X for a rank-2 view of any layout and memory space.
 template <class Block, class Host>
 void copy_to_host(Block const& X, Host const& host) {
   using Exec = typename Block::execution_space;
   if constexpr (Kokkos::SpaceAccessibility<Kokkos::HostSpace,
                                            typename Block::memory_space>::accessible) {
     Kokkos::deep_copy(host, X);
-  } else {  // different layouts do not copy across memories: the device converts first
+  } else {  // Kokkos cannot copy between memories with different layouts: the device converts first
     using Packed = Kokkos::View<typename Block::non_const_value_type**, Kokkos::LayoutRight,
                                 typename Block::memory_space>;
     auto const packed = allocate<Packed>(Exec(), "Blockspan::packed", X.extent(0), X.extent(1));

@@ -10,7 +10,7 @@ template <class Ordinal>
 std::vector<Ordinal> rcm_places(Neighbours<Ordinal> const& graph) {
   std::size_t const n = graph.vertices();
   std::vector<Ordinal> places(n);
-  if (n <= 2) {  // which Kokkos Kernels does not order
+  if (n <= 2) {  // not supported by Kokkos Kernels
     for (std::size_t i = 0; i < n; ++i) places[i] = static_cast<Ordinal>(n - 1 - i);
     return places;
   }

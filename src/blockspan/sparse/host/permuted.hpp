@@ -11,7 +11,7 @@
 
 namespace blockspan::sparse {
 
-/// The new place of every vertex in reverse Cuthill-McKee order. For ordinals of 32 and 64 bits.
+/// The new index of every vertex in reverse Cuthill-McKee order. For ordinals of 32 and 64 bits.
 template <class Ordinal>
 std::vector<Ordinal> rcm_places(Neighbours<Ordinal> const& graph);
 
@@ -25,11 +25,11 @@ Ordering to_ordering(Exec const& exec, std::vector<Ordinal> const& places) {
     from(static_cast<std::size_t>(places[i])) = static_cast<Ordinal>(i);
   }
   Ordering const ordering{array_to_device(exec, from), array_to_device(exec, to)};
-  exec.fence("Blockspan::ordering");  // the host arrays end with this call
+  exec.fence("Blockspan::ordering");  // the host arrays are freed when this call returns
   return ordering;
 }
 
-/// The places of an ordering on the host. Throws Error unless from and to are inverse to each
+/// The new indices of an ordering, on the host. Throws Error unless from and to are inverse to each
 /// other.
 template <class Ordering>
 auto to_places(Ordering const& ordering) {
@@ -49,7 +49,7 @@ auto to_places(Ordering const& ordering) {
   return places;
 }
 
-/// Row and column i go to places[i]; rows are sorted.
+/// Moves row and column i to places[i]; rows of the result are sorted.
 template <class Scalar, class Offset, class Ordinal>
 auto permuted(HostCsr<Scalar const, Offset const, Ordinal const> const& A,
               std::vector<Ordinal> const& places) {

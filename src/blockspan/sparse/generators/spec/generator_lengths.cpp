@@ -5,7 +5,7 @@
 namespace blockspan::sparse {
 namespace {
 
-/// survival(s, l) at the scale s for which the lengths have their mean.
+/// survival(s, l) for all l, with the scale s for which the mean length is `mean`.
 template <class Survival>
 std::vector<std::uint64_t> table_of_mean(double mean, std::int64_t most, Survival const& survival) {
   auto const mean_of = [&](double scale) {
@@ -13,7 +13,7 @@ std::vector<std::uint64_t> table_of_mean(double mean, std::int64_t most, Surviva
     for (std::int64_t l = 0; l < most; ++l) sum += survival(scale, l);
     return sum;
   };
-  double low = -40, high = 80;  // log2 of the scale: the mean grows with it, from 1 to most
+  double low = -40, high = 80;  // log2 of the scale; the mean increases with it, from 1 to most
   for (int step = 0; step < 60; ++step) {
     double const middle = (low + high) / 2;
     (mean_of(std::exp2(middle)) < mean ? low : high) = middle;

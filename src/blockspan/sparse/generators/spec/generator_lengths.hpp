@@ -5,7 +5,7 @@
 
 namespace blockspan::sparse {
 
-/// The whole numbers between half of `most` and `most`, widened by a rounding error of `most` so
+/// The integers between half of `most` and `most`; the bounds are widened by a rounding error, so
 /// that a percentage such as 0.7 of 1000 gives 7, not 6.
 struct LengthRange {
   std::int64_t least;
@@ -18,7 +18,7 @@ LengthRange half_to_full(double most);
 /// bisection. Needs 1 <= mean <= most, alpha > 1. O(most) powers, 64 times.
 std::vector<std::uint64_t> power_law_survival(double mean, double alpha, std::int64_t most);
 
-/// The same of a lognormal law: P(length > l) = P(s e^(sigma z) > l) with z normal.
+/// The same for a lognormal distribution: P(length > l) = P(s e^(sigma z) > l) with z normal.
 std::vector<std::uint64_t> lognormal_survival(double mean, double sigma, std::int64_t most);
 
 }  // namespace blockspan::sparse

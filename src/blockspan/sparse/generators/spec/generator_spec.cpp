@@ -25,7 +25,7 @@ std::vector<std::string_view> split(std::string_view text, std::string_view sepa
   }
 }
 
-/// The whole of `token` as a number, or nothing.
+/// `token` as a number if all of it is one, else nothing.
 template <class Number>
 std::optional<Number> number(std::string_view token) {
   Number value{};
@@ -146,7 +146,7 @@ void read_numbers(GeneratorSpec& spec, GeneratorEntry const& entry, std::string_
   }
 }
 
-/// Strips `permute[:seed=N]:` off the front.
+/// Removes a leading `permute[:seed=N]:`.
 std::string_view read_permute_prefix(GeneratorSpec& spec, std::string_view rest) {
   constexpr std::string_view prefix = "permute:", key = "seed=";
   if (!rest.starts_with(prefix)) return rest;

@@ -8,13 +8,12 @@
 namespace blockspan::sparse {
 namespace {
 
-// What follows from the sizes and numbers of a parsed spec: rows, columns, nonzeros where they do
-// not depend on the seed, symmetry and definiteness; and the checks of numbers against each other.
-// Each throws Error.
+// Completes a parsed spec: rows, columns, nonzeros where they do not depend on the seed, symmetry
+// and definiteness; also checks values against each other. Each function throws Error.
 
 constexpr std::int64_t most_ordinal = 2147483647;
 
-/// a * b, refused beyond a 32-bit ordinal; both factors are at most 2^31.
+/// a * b; throws if beyond a 32-bit ordinal. Both factors are at most 2^31.
 std::int64_t ordinal_product(GeneratorSpec const& spec, std::int64_t a, std::int64_t b) {
   require(a <= most_ordinal && b <= most_ordinal && a * b <= most_ordinal, "generator", "'",
           spec.text, "' has more than ", most_ordinal, " rows or columns, a 32-bit index");
@@ -40,7 +39,8 @@ void complete_half_to_full(GeneratorSpec& spec, double most) {
   if (range.least == range.most && !spec.symmetric) spec.nonzeros = spec.rows * range.most;
 }
 
-/// Pairs of neighbours, both ways, of a grid whose points reach one step along each axis alone.
+/// Counts the nonzeros of a grid stencil that couples each point to its nearest neighbour in both
+/// directions of each axis.
 void complete_star(GeneratorSpec& spec) {
   std::int64_t n = 1;
   for (std::int64_t size : spec.sizes) n = ordinal_product(spec, n, size);
@@ -137,7 +137,7 @@ void complete_queues(GeneratorSpec& spec) {
   spec.nonzeros = spec.rows + (c > 0 ? (2 * c + 3 * (c - 1)) * (c - 1) * two : 0);
 }
 
-/// The second and third number: rows, and columns of each.
+/// Checks the second and third value: number of long rows, and columns of each.
 void complete_long_rows(GeneratorSpec& spec, std::int64_t rows) {
   square(spec, rows);
   for (std::size_t const which : {std::size_t(1), std::size_t(2)})
