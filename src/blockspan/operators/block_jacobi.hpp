@@ -16,13 +16,13 @@
 
 namespace blockspan {
 
-/// The number of unknowns of a node, where the pattern shows one: the largest b in 2..8 for which
-/// tiles of b x b entries that are not empty have two thirds or more of their entries stored, and
-/// not less than nine tenths of what the best b reaches. 1 if there is none: scalar problems,
-/// unknowns numbered field by field.
+/// The number of unknowns of a node, as far as the pattern shows it: the largest b in 2..8 for
+/// which at least two thirds of the entries of nonempty b x b tiles are stored, and at least nine
+/// tenths of the best share of all b. 1 if there is none: scalar problems, or unknowns numbered
+/// field by field.
 ///
-/// A: n x n; columns may be in any order and repeat. Reads at most 8 segments of 840 rows, evenly
-/// spread, on the host: time and memory O(entries of these rows); waits for the instance. Source of
+/// A: n x n; columns may be unsorted and may repeat. Reads at most 8 segments of 840 rows, evenly
+/// spaced, on the host: time and memory O(entries of these rows); fences the instance. Source of
 /// the measure: the fill ratio of Vuduc 2003 (Automatic Performance Tuning of Sparse Matrix
 /// Kernels), there for register blocks.
 template <class Exec, class Matrix>
@@ -31,31 +31,33 @@ int find_block_size(Exec const& exec, Matrix const& A) {
 }
 
 struct BlockJacobiOptions {
-  int block_size = 0;  ///< rows of a block, 1 to 8; 0: what find_block_size finds
-  /// What to do with a block B that is not positive definite. False: refuse, since then neither is
-  /// A. True, for eigenproblems of indefinite or singular matrices: |B|^-1 replaces the inverse,
-  /// so that the preconditioner stays positive definite, as |D|^-1 does in Jacobi's.
+  int block_size = 0;  ///< rows of a block, 1 to 8; 0: the result of find_block_size
+  /// Treatment of a block B that is not positive definite. False: Error, since then A is not
+  /// positive definite either. True, for eigenproblems of indefinite or singular matrices: |B|^-1
+  /// replaces the inverse, so that the preconditioner stays positive definite, as |D|^-1 in the
+  /// Jacobi preconditioner.
   bool absolute = false;
 };
 
-/// Y = B^-1 X with B the diagonal blocks of b consecutive rows of a Hermitian matrix (the last one
-/// may be smaller): Hermitian positive definite. A product reads X and n b scalars, and writes Y.
-/// Rows without entries, or with zeros only, are copied.
+/// Y = B^-1 X with B the diagonal blocks of b consecutive rows of a Hermitian matrix (the last
+/// block may be smaller): Hermitian positive definite. A product reads X and n b scalars, and
+/// writes Y. Rows without nonzero entries are copied.
 ///
-/// Every block is scaled to a unit diagonal (so that units do not matter), inverted by Cholesky and
-/// scaled back: the inverse is exactly Hermitian, with a relative error of a modest multiple of u
-/// times the condition number of the scaled block. A block counts as not positive definite where a
-/// pivot is below 2 (b + 1) u: it is not, or not to working precision. In `absolute` mode such a
-/// scaled block U L U^H becomes U |L|^-1 U^H, where eigenvalues that are rounding errors count as
-/// 1. Of the two triangles of a block the mean is taken.
+/// Every block is scaled to unit diagonal (so that the result does not depend on units), inverted
+/// by Cholesky and scaled back: the inverse is exactly Hermitian, with a relative error of a modest
+/// multiple of u times the condition number of the scaled block. A block counts as not positive
+/// definite where a pivot is below 2 (b + 1) u: it is indefinite, or definite only below working
+/// precision. In `absolute` mode such a scaled block U L U^H becomes U |L|^-1 U^H, where
+/// eigenvalues at the level of rounding errors are replaced by 1. A block that is not exactly
+/// Hermitian is replaced by its Hermitian part.
 ///
 /// Source: Concus, Golub and Meurant 1985, doi:10.1137/0906018.
 template <class Scalar, class Exec>
 class BlockJacobiPreconditioner final : public LinearOperator<Scalar, Exec> {
  public:
-  /// A: n x n, on `exec`; duplicate entries add up, columns may be in any order, missing entries
-  /// are zero. Waits for the instance. O(nonzeros + n b^2). Throws Error if A is not square, the
-  /// block size is not 0..8, memory is short, a block has an entry that is not finite, or (without
+  /// A: n x n, on `exec`; repeated entries add up, columns may be unsorted, missing entries are
+  /// zero. Fences the instance. O(nonzeros + n b^2). Throws Error if A is not square, the block
+  /// size is not 0..8, memory is short, or a block has an entry that is not finite or (without
   /// `absolute`) is not positive definite; the message names the rows of the first such block.
   template <class Matrix>
   BlockJacobiPreconditioner(Exec const& exec, Matrix const& A,
@@ -74,8 +76,8 @@ class BlockJacobiPreconditioner final : public LinearOperator<Scalar, Exec> {
     refresh(exec, A);
   }
 
-  /// The blocks of A anew, a matrix of the same order: for values that changed. Nothing is
-  /// allocated. Waits and throws as the constructor; after a throw the old inverses are lost, here
+  /// Recomputes the inverses for a matrix of the same order whose values have changed. Allocates
+  /// nothing. Fences and throws as the constructor; after a throw the old inverses are lost, here
   /// and in copies, which share them.
   template <class Matrix>
   void refresh(Exec const& exec, Matrix const& A) {
@@ -107,7 +109,7 @@ class BlockJacobiPreconditioner final : public LinearOperator<Scalar, Exec> {
   }
 
   int block_size() const { return block_size_; }
-  /// The blocks that `absolute` replaced; if there are any, A is not positive definite.
+  /// Number of blocks that `absolute` replaced; if there are any, A is not positive definite.
   std::int64_t indefinite_blocks() const { return indefinite_blocks_; }
 
  private:
@@ -122,7 +124,7 @@ class BlockJacobiPreconditioner final : public LinearOperator<Scalar, Exec> {
   }
   void refuse(std::int64_t row, char const* fault) const {
     require(row < 0, where, "the block of rows ", row + 1, " to ",
-            std::min<std::int64_t>(row + block_size_, rows_), " ", fault);  // as files count
+            std::min<std::int64_t>(row + block_size_, rows_), " ", fault);  // from 1, as in files
   }
 
   std::int64_t rows_;

@@ -23,21 +23,21 @@
 namespace blockspan {
 
 /// Y = q(W A) W X: a fixed polynomial q of degree m - 1, for a Hermitian positive (semi-)definite
-/// operator A and W = |D|^-1 of its diagonal D; an approximation of the inverse of A where the
-/// eigenvalues of W A lie in [a, b]. There 1 - t q(t) = T_m((c - t) / h) / T_m(c / h), with the
-/// middle c = (a + b) / 2, half the length h = (b - a) / 2 and Chebyshev's polynomial T_m, and
-/// |1 - t q(t)| is as small as for any polynomial. Degree 1 is Jacobi times 2 / (a + b).
+/// operator A and W = |D|^-1 with its diagonal D; an approximate inverse of A on the eigenvalues of
+/// W A in [a, b]. On that interval 1 - t q(t) = T_m((c - t) / h) / T_m(c / h), with center c = (a +
+/// b) / 2, half-width h = (b - a) / 2 and the Chebyshev polynomial T_m, and max |1 - t q(t)| is
+/// minimal among all polynomials of this degree. Degree 1 is Jacobi times 2 / (a + b).
 ///
 /// Hermitian, and positive definite as long as no eigenvalue of W A reaches a + b. Components of
 /// eigenvalues between 0 and a are damped less, and left to the outer iteration. (Negative
-/// eigenvalues t keep it positive definite, but it amplifies their components by the order of
-/// |t|^(m-1): do not use it for an indefinite A. chebyshev_setup refuses one where a diagonal entry
+/// eigenvalues t keep it positive definite, but it amplifies their components by a factor of order
+/// |t|^(m-1): do not use it for an indefinite A. chebyshev_setup refuses A where a diagonal entry
 /// or a Ritz value is negative.)
 ///
-/// A product is a pass over X and m - 1 products of A with the whole block; no reductions. Where
-/// A has a fused kernel for the step (LinearOperator::apply_step), this reads Z_i-1, Z_i-2, X and n
-/// weights and writes Z_i over Z_i-2; otherwise a separate kernel follows the product and reads
-/// A Z_i-1 as well. Work memory: one block like Y, two without the fused kernel; it grows to the
+/// A product is one pass over X and m - 1 products of A with the whole block; no reductions. If A
+/// has a fused kernel for the step (LinearOperator::apply_step), it reads Z_i-1, Z_i-2, X and n
+/// weights and overwrites Z_i-2 by Z_i; otherwise a separate kernel follows the product and also
+/// reads A Z_i-1. Scratch memory: one block like Y, two without the fused kernel; it grows to the
 /// widest product so far and is kept.
 ///
 /// Source: Golub and Varga 1961, doi:10.1007/BF01386013; Saad 2003, Iterative Methods for Sparse
@@ -49,9 +49,10 @@ class ChebyshevPreconditioner final : public LinearOperator<Scalar, Exec> {
   using Real = real_t<Scalar>;
   using Factors = typename JacobiPreconditioner<Scalar, Exec>::Factors;
 
-  /// A: of order n, kept by reference. factors: n positive weights W, for instance
-  /// jacobi(exec, matrix).factors(). [lower, upper]: 0 < lower < upper, finite; upper not below
-  /// the largest eigenvalue of W A (see chebyshev_setup). Throws Error where that is not so.
+  /// A: of order n, kept by reference. factors: n positive weights W, for instance jacobi(exec,
+  /// matrix).factors(). [lower, upper]: 0 < lower < upper, finite; upper not below the largest
+  /// eigenvalue of W A (see chebyshev_setup), which is not checked. Throws Error for other factors,
+  /// intervals or degrees.
   ChebyshevPreconditioner(LinearOperator<Scalar, Exec> const& A, Factors factors, Real lower,
                           Real upper, int degree)
       : A_(&A), degree_(degree) {
@@ -62,8 +63,8 @@ class ChebyshevPreconditioner final : public LinearOperator<Scalar, Exec> {
   ChebyshevPreconditioner(ChebyshevPreconditioner&&) = default;
   ChebyshevPreconditioner& operator=(ChebyshevPreconditioner&&) = default;
 
-  /// Another interval and other weights, for when the values of A have changed; memory is kept.
-  /// Throws Error as the constructor does, and then nothing has changed.
+  /// Sets another interval and other weights, when the values of A have changed; memory is kept.
+  /// Throws Error as the constructor, and then nothing has changed.
   void refresh(Factors factors, Real lower, Real upper) {
     require(static_cast<std::int64_t>(factors.extent(0)) == A_->rows(), where, "the operator has ",
             A_->rows(), " rows, there are ", factors.extent(0), " factors");
@@ -77,8 +78,8 @@ class ChebyshevPreconditioner final : public LinearOperator<Scalar, Exec> {
 
   std::int64_t rows() const override { return A_->rows(); }
 
-  /// One product at a time: an object's memory serves one instance and one thread. Throws Error if
-  /// X or Y is not n x k, or where memory is short, and what A throws.
+  /// One product at a time: the scratch memory of an object is for one instance and one thread.
+  /// Throws Error if X or Y is not n x k, or where memory is short, and what A throws.
   void apply(Exec const& exec, ConstBlock<Scalar, Exec> const& X,
              Block<Scalar, Exec> const& Y) const override {
     auto const x = blocks::block_ref<Exec>(X);
@@ -89,7 +90,7 @@ class ChebyshevPreconditioner final : public LinearOperator<Scalar, Exec> {
     Real const sigma = middle / half;
     Block<Scalar, Exec> other;
     if (degree_ > 1) other = scratch(exec, Workspace<Exec>::result, x.columns);
-    // Z_i overwrites Z_i-2, and the last one must end up in Y
+    // Z_i overwrites Z_i-2, and the last one must be in Y
     auto const z = [&](int i) { return (degree_ - i) % 2 == 0 ? Y : other; };
     operators::pass_of_step<Exec, Scalar>(
         exec, {false, false, Real(0), 1 / middle, factors_.data(), x, {}}, {},
@@ -105,7 +106,7 @@ class ChebyshevPreconditioner final : public LinearOperator<Scalar, Exec> {
     }
   }
 
-  /// The name has the interval, to three digits.
+  /// The name includes the interval, to three digits.
   OperatorFacts<Scalar, Exec> facts() const override {
     auto const of_a = A_->facts();
     std::ostringstream name;
@@ -137,18 +138,19 @@ class ChebyshevPreconditioner final : public LinearOperator<Scalar, Exec> {
   mutable operators::ManyProducts<Scalar, Exec> single_;
 };
 
-/// What a ChebyshevPreconditioner needs to know of an operator, and whether it should be made.
+/// Result of chebyshev_setup: the interval and weights of an operator, and whether a polynomial is
+/// usable.
 template <class Scalar, class Exec>
 struct ChebyshevSetup {
   using Real = real_t<Scalar>;
   typename JacobiPreconditioner<Scalar, Exec>::Factors factors;  ///< W
-  /// b: the smaller of row_sum_bound and 1.05 times the estimate's (largest + residual).
+  /// b: the smaller of row_sum_bound and 1.05 (estimate.largest + estimate.residual).
   Real upper = 0;
   SpectrumEstimate<Real> estimate;    ///< of W A
-  std::optional<Real> row_sum_bound;  ///< largest row sum of |W A|, where the matrix is known
-  std::int64_t indefinite_row = -1;   ///< that of RowMeasures, where the matrix is known
-  /// Why the polynomial must not be used, in words: the operator is indefinite (a diagonal entry or
-  /// a Ritz value says so), not finite, or zero. Empty: no reason was found.
+  std::optional<Real> row_sum_bound;  ///< largest row sum of |W A|, if the matrix is given
+  std::int64_t indefinite_row = -1;   ///< as in RowMeasures, if the matrix is given
+  /// Why the polynomial must not be used: the operator is indefinite (by a diagonal entry or a Ritz
+  /// value), not finite, or zero. Empty: no reason was found.
   std::string fault;
 
   bool usable() const { return fault.empty(); }
@@ -158,18 +160,18 @@ namespace operators {
 
 inline constexpr int steps_of_setup = 12;  ///< products for the estimate
 
-/// Why the bounds of a setup rule out the polynomial; empty: they do not.
+/// Why the bounds of a setup rule out the polynomial; empty if they do not.
 template <class Scalar, class Exec>
 std::string chebyshev_fault(ChebyshevSetup<Scalar, Exec> const& setup) {
   using Real = real_t<Scalar>;
   std::ostringstream fault;
   auto const& [smallest, largest, residual, steps, finite] = setup.estimate;
-  // rounding errors of the Ritz values of a semidefinite operator stay far below
+  // Ritz values of a semidefinite operator are negative only by rounding errors far below this.
   Real const negligible = std::max(Real(1e-10), 1000 * unit_roundoff<Scalar>) *
                           std::max(std::abs(largest), std::abs(smallest));
   if (setup.indefinite_row >= 0)
     fault << "the matrix is not positive semidefinite: the diagonal entry of row "
-          << setup.indefinite_row + 1  // as files count
+          << setup.indefinite_row + 1  // numbered from 1, as in files
           << " is negative, or zero in a row with other entries";
   else if (!finite || (setup.row_sum_bound && !std::isfinite(*setup.row_sum_bound)))
     fault << "the operator has entries that are not finite";
@@ -181,7 +183,7 @@ std::string chebyshev_fault(ChebyshevSetup<Scalar, Exec> const& setup) {
   return fault.str();
 }
 
-/// Adds the bounds that the rows of the matrix give, on one rank or on all of them.
+/// Adds the bounds from the rows of the matrix, of one rank or of all of them.
 template <class Scalar, class Exec>
 ChebyshevSetup<Scalar, Exec> bounded_by_rows(ChebyshevSetup<Scalar, Exec> setup,
                                              RowMeasures<Scalar> const& rows) {
@@ -192,7 +194,7 @@ ChebyshevSetup<Scalar, Exec> bounded_by_rows(ChebyshevSetup<Scalar, Exec> setup,
   return setup;
 }
 
-/// chebyshev_setup below, with memory from the arena and a given number of products.
+/// The public chebyshev_setup with memory from the arena and a given number of products.
 template <class Scalar, class Exec>
 ChebyshevSetup<Scalar, Exec> chebyshev_setup(
     Exec const& exec, Arena<Exec>& arena, LinearOperator<Scalar, Exec> const& A,
@@ -222,10 +224,10 @@ ChebyshevSetup<Scalar, Exec> chebyshev_setup(Exec const& exec, Arena<Exec>& aren
 
 }  // namespace operators
 
-/// Finds the interval of an operator A of which W, an approximation of the inverse of its diagonal,
-/// is known (n positive values; ones: no scaling). Costs 12 products with one column and memory for
-/// five columns, freed on return; waits for the instance. Numerical trouble is in `fault`, not
-/// thrown. Throws Error if there are not n factors, or where memory is short.
+/// Determines the interval for an operator A with weights W, approximate inverses of its diagonal
+/// (n positive values; ones: no scaling). Costs 12 products with one column and memory for five
+/// columns, freed on return; fences the instance. Numerical trouble is reported in `fault`, not
+/// thrown. Throws Error if the number of factors is not n, or where memory is short.
 template <class Scalar, class Exec>
 ChebyshevSetup<Scalar, Exec> chebyshev_setup(
     Exec const& exec, LinearOperator<Scalar, Exec> const& A,
@@ -235,9 +237,9 @@ ChebyshevSetup<Scalar, Exec> chebyshev_setup(
   return operators::chebyshev_setup<Scalar, Exec>(exec, arena, A, factors, options);
 }
 
-/// The same for A = the operator of `matrix`, whose diagonal (magnitudes, as in jacobi) and row
-/// sums are used: O(nonzeros) more. Throws Error also if the matrix is not square or of another
-/// order than A.
+/// The same for A = the operator of `matrix`, from its diagonal (magnitudes, as in jacobi) and row
+/// sums: O(nonzeros) more. Throws Error also if the matrix is not square or its order is not that
+/// of A.
 template <class Scalar, class Exec, class Matrix>
 requires requires(Matrix const& matrix) { matrix.graph; }
 ChebyshevSetup<Scalar, Exec> chebyshev_setup(Exec const& exec,
@@ -262,8 +264,8 @@ ChebyshevPreconditioner<Scalar, Exec> chebyshev(LinearOperator<Scalar, Exec> con
   return {A, setup.factors, upper / static_cast<Real>(options.ratio), upper, options.degree};
 }
 
-/// Setup and preconditioner in one: `of` is the matrix of the operator A, or the factors. Waits for
-/// the instance. Throws Error as the two do.
+/// Setup and preconditioner in one call: `of` is the matrix of the operator A, or the factors.
+/// Fences the instance. Throws Error as both.
 template <class Scalar, class Exec, class Source>
 ChebyshevPreconditioner<Scalar, Exec> chebyshev(Exec const& exec,
                                                 LinearOperator<Scalar, Exec> const& A,

@@ -9,9 +9,9 @@
 
 namespace blockspan {
 
-/// The diagonal of the n x n matrix A, where the matrix lives: n scalars, duplicates of an entry
-/// added up, zero where A stores none. Queued on `exec`, not waited for. O(nonzeros).
-/// Throws Error if A is not square, or where memory is short.
+/// The diagonal of the n x n matrix A, in memory of `exec`: n scalars, repeated entries added up,
+/// zero where A stores none. Asynchronous. O(nonzeros). Throws Error if A is not square, or where
+/// memory is short.
 template <class Exec, class Matrix>
 Kokkos::View<sparse::scalar_t<Matrix>*, typename Exec::memory_space> diagonal(Exec const& exec,
                                                                               Matrix const& A) {

@@ -19,23 +19,23 @@ std::unique_ptr<RefreshableOperator<Scalar, Exec>> make_gauss_seidel(
 
 }  // namespace operators
 
-/// One sweep of symmetric Gauss-Seidel as a preconditioner of a Hermitian matrix A = L + D + L^H,
+/// One symmetric Gauss-Seidel sweep as a preconditioner of a Hermitian matrix A = L + D + L^H,
 ///   Y = (D + L^H)^-1 D (D + L)^-1 X,
-/// Hermitian positive definite as soon as D is positive, by Kokkos Kernels' multicolour sweeps. L
-/// is the strict lower triangle in the order of the colours, so that the result differs from
-/// backend to backend. The colouring is deterministic: equal runs on one backend give the same
-/// bits.
+/// Hermitian positive definite if D is positive, by Kokkos Kernels' multicolor sweeps. L is the
+/// strict lower triangle in the order of the colors, so that the result differs between backends.
+/// The coloring is deterministic: equal runs on one backend give the same bits.
 ///
-/// A: n x n with int offsets; shared, not copied: its values must stay as they are until refresh.
-/// Duplicate entries add up, columns may be in any order. Costs a colouring of the graph of A + A^H
-/// and a permuted copy of A. A product reads that copy twice, and X and Y go through permuted
-/// copies; memory for three blocks is kept, allocated anew whenever the number of columns changes.
-/// Runs on the instance it was made on; a product on another one waits for both. Kokkos Kernels
-/// may fence.
+/// A: n x n with int offsets; shared, not copied: its values must not change until refresh.
+/// Repeated entries add up, columns may be unsorted. The setup colors the graph of A + A^H and
+/// makes a permuted copy of A. A product reads that copy twice and permutes X and Y into copies;
+/// memory for three blocks is kept, and reallocated whenever the number of columns changes. Runs on
+/// the instance of its construction; a product on another instance fences both. Kokkos Kernels may
+/// fence.
 ///
 /// Throws Error if A is not square, a diagonal entry is not positive and finite (naming the row),
-/// where memory for the diagonal is short (allocations of Kokkos Kernels throw its own exceptions),
-/// and for scalars other than double and Kokkos::complex<double>. Link Blockspan::kokkos_kernels.
+/// where memory for the diagonal is short (allocations inside Kokkos Kernels throw exceptions of
+/// Kokkos), and for scalars other than double and Kokkos::complex<double>. Link
+/// Blockspan::kokkos_kernels.
 ///
 /// Source: Saad 2003, Iterative Methods for Sparse Linear Systems, sections 10.2 and 12.4; Deveci,
 /// Boman, Devine and Rajamanickam 2016, doi:10.1109/IPDPS.2016.54.

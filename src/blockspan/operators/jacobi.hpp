@@ -13,14 +13,14 @@
 
 namespace blockspan {
 
-/// Y = |D|^-1 X with D the diagonal of a matrix: Hermitian positive definite whatever D is. Where
-/// an entry of D is zero or missing, the row has the largest weight of the others, in any units of
-/// A: among eigenvectors for small eigenvalues that row is not left behind. Jacobi 1845. A product
-/// reads X and n weights, and writes Y.
+/// Y = |D|^-1 X with D the diagonal of a matrix: Hermitian positive definite for any D. A row whose
+/// diagonal entry is zero or missing gets the largest weight of the other rows, which scales with
+/// A: in eigenvectors of small eigenvalues that row is not neglected. Jacobi 1845. A product reads
+/// X and n weights, and writes Y.
 template <class Scalar, class Exec>
 class JacobiPreconditioner final : public LinearOperator<Scalar, Exec> {
  public:
-  /// factors: 1 / |d_i|, where `Exec` can access them.
+  /// factors: 1 / |d_i|, in memory of `Exec`.
   using Factors = Kokkos::View<real_t<Scalar>*, typename Exec::memory_space>;
   explicit JacobiPreconditioner(Factors factors) : factors_(std::move(factors)) {}
 
@@ -48,9 +48,9 @@ class JacobiPreconditioner final : public LinearOperator<Scalar, Exec> {
   Factors factors_;
 };
 
-/// The Jacobi preconditioner of A. Waits for the instance. O(nonzeros).
-/// Throws Error if A is not square, or where memory is short. all: where A is the diagonal block of
-/// a rank's rows, the ranks, which all call together.
+/// The Jacobi preconditioner of A. Fences the instance. O(nonzeros). Throws Error if A is not
+/// square, or where memory is short. all: if A is the diagonal block of the rows of a rank, the
+/// communicator of all ranks, which call together.
 template <class Exec, class Matrix>
 JacobiPreconditioner<sparse::scalar_t<Matrix>, Exec> jacobi(Exec const& exec, Matrix const& A,
                                                             Communicator const& all = {}) {

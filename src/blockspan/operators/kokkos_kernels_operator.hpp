@@ -14,7 +14,7 @@ namespace blockspan {
 
 namespace operators {
 
-/// The scalars this peer is compiled for: KokkosSparse_spmv.hpp takes half a minute a type.
+/// The scalars it is compiled for: KokkosSparse_spmv.hpp takes half a minute to compile per type.
 template <class Scalar>
 inline constexpr bool has_kokkos_kernels_operator_v =
     std::is_same_v<Scalar, double> || std::is_same_v<Scalar, Kokkos::complex<double>>;
@@ -42,11 +42,11 @@ std::unique_ptr<PeerProduct<Scalar, Exec>> kokkos_kernels_product(
          ")");
 }
 
-/// A square sparse matrix as an operator whose product is Kokkos Kernels' KokkosSparse::spmv on
-/// rank-2 views: a peer, for comparing answers and times. A: n x n with int offsets; shared, not
-/// copied. Its norm_bound is the same as MatrixOperator's. Waits for the instance when it is made;
-/// whether a product waits is up to Kokkos Kernels. Throws Error if A is not square, for scalars
-/// other than double and Kokkos::complex<double>. Link Blockspan::kokkos_kernels.
+/// A square sparse matrix as an operator whose product is KokkosSparse::spmv on rank-2 views, for
+/// comparing results and times. A: n x n with int offsets; shared, not copied. Its norm_bound is
+/// that of MatrixOperator. The constructor fences the instance; whether a product fences depends on
+/// Kokkos Kernels. Throws Error if A is not square, and for scalars other than double and
+/// Kokkos::complex<double>. Link Blockspan::kokkos_kernels.
 template <class Scalar, class Exec>
 std::unique_ptr<LinearOperator<Scalar, Exec>> kokkos_kernels_operator(
     Exec const& exec, CrsMatrix<Scalar, Exec> const& A) {

@@ -20,8 +20,8 @@ namespace blockspan {
 
 namespace operators {
 
-/// Whether a copy of that many entries fits into half of the free memory, on hosts of one rank's
-/// share of it.
+/// Whether a copy of that many entries fits into half of the free memory; on hosts, of this rank's
+/// share of the free memory.
 template <class Scalar, class Exec>
 bool have_room_in_slices(std::int64_t entries, int ranks = 1) {
   std::int64_t const free =
@@ -31,16 +31,16 @@ bool have_room_in_slices(std::int64_t entries, int ranks = 1) {
 
 }  // namespace operators
 
-/// A square sparse matrix as an operator: Y = A X by Blockspan's own product with a plan.
-/// Holds the matrix (shared, not copied): its values may change between products, its pattern not.
+/// A square sparse matrix as an operator: Y = A X by Blockspan's own product with a plan. Holds the
+/// matrix (shared, not copied): its values may change between products, its pattern must not.
 template <class Scalar, class Exec, class Offset = int>
 class MatrixOperator final : public LinearOperator<Scalar, Exec>, public EntryAccess<Scalar, Exec> {
  public:
   using Matrix = CrsMatrix<Scalar, Exec, Offset>;
   using Plan = SpmmPlan<Exec, Offset, int>;
 
-  /// A: n x n. options: of the plan; options.columns is the widest block expected. Inspects the
-  /// pattern, computes bounds of the norm and of the eigenvalues in one pass, waits for the
+  /// A: n x n. options: of the plan; options.columns is the expected widest block. Inspects the
+  /// pattern, computes bounds of the norm and of the eigenvalues in one pass, and fences the
   /// instance. O(nonzeros). Throws Error if A is not square or an option is out of range, or where
   /// memory is short.
   MatrixOperator(Exec const& exec, Matrix A, SpmmPlanOptions const& options)
@@ -58,7 +58,7 @@ class MatrixOperator final : public LinearOperator<Scalar, Exec>, public EntryAc
     spmm(exec, plan_, Op::none, Scalar(1), matrix_, X, Scalar(0), Y);
   }
 
-  /// On devices; hosts gain nothing by it.
+  /// On devices only; on hosts it is not faster.
   bool apply_dots(Exec const& exec, ConstBlock<Scalar, Exec> const& X, Block<Scalar, Exec> const& Y,
                   OperatorValues<real_t<Scalar> const, Exec> const& weights,
                   OperatorValues<Scalar, Exec> const& x_dot_y,
@@ -94,8 +94,8 @@ class MatrixOperator final : public LinearOperator<Scalar, Exec>, public EntryAc
       Exec const& exec) const override {
     return in_slices(exec);
   }
-  /// This operator with its current values in slices (SpmmPlan::hold_slices); null where no product
-  /// uses them, this one has them already, or they need more than half of the free memory.
+  /// This operator with its current values in slices (SpmmPlan::hold_slices); null if no product
+  /// uses them, this one already has them, or they need more than half of the free memory.
   std::shared_ptr<MatrixOperator const> in_slices(Exec const& exec) const {
     auto const entries = static_cast<std::int64_t>(matrix_.nnz());
     if (has_slices_ || !operators::have_room_in_slices<Scalar, Exec>(entries)) return nullptr;
@@ -146,8 +146,8 @@ class MatrixOperator final : public LinearOperator<Scalar, Exec>, public EntryAc
   bool has_slices_ = false;
 };
 
-/// A as an operator, for blocks of up to about `columns` columns (wider ones are allowed). Waits
-/// for the instance and throws Error as the constructor.
+/// A as an operator, for blocks of about `columns` columns or fewer (wider ones are allowed).
+/// Fences the instance and throws Error as the constructor.
 template <class Exec, class Matrix>
 MatrixOperator<sparse::scalar_t<Matrix>, Exec, sparse::offset_t<Matrix>> matrix_operator(
     Exec const& exec, Matrix const& A, int columns = 16) {

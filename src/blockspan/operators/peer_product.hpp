@@ -8,15 +8,15 @@
 
 namespace blockspan {
 
-/// Y = A X by another library, for comparing answers and times: A of any shape, row-major blocks.
-/// Not for two threads at once.
+/// Y = A X by another library, for comparing results and times: A of any shape, row-major blocks.
+/// Not thread-safe.
 template <class Scalar, class Exec>
 class PeerProduct {
  public:
   virtual ~PeerProduct() = default;
 
-  /// Overwrites Y (rows of A x k) with A X (columns of A x k). The first product of a width may
-  /// choose among algorithms, allocate and wait. Throws Error with the library's message.
+  /// Overwrites Y (rows of A x k) with A X (X: columns of A x k). The first product of a width may
+  /// select an algorithm, allocate and fence. Throws Error with the library's message.
   virtual void multiply(Exec const& exec, ConstBlock<Scalar, Exec> const& X,
                         Block<Scalar, Exec> const& Y) = 0;
   /// The library, its version, and the algorithm of the last product.

@@ -28,7 +28,7 @@ inline void check_cusparse(cusparseStatus_t status, char const* call) {
           " failed: ", cusparseGetErrorString(status));
 }
 
-/// Of the library that is loaded, which need not be the one compiled against.
+/// The version of the loaded library, which may differ from the one compiled against.
 inline std::string cusparse_version() {
   std::string text;
   for (auto const property : {MAJOR_VERSION, MINOR_VERSION, PATCH_LEVEL}) {
@@ -46,7 +46,7 @@ using CusparseConstBlock = CudaObject<cusparseConstDnMatDescr_t, cusparseDestroy
 using CusparseVector = CudaObject<cusparseDnVecDescr_t, cusparseDestroyDnVec>;
 using CusparseConstVector = CudaObject<cusparseConstDnVecDescr_t, cusparseDestroyDnVec>;
 
-/// A function of cuSPARSE, and its algorithm.
+/// A function of cuSPARSE with an algorithm.
 struct CusparseMethod {
   char const* name;
   std::variant<cusparseSpMMAlg_t, cusparseSpMVAlg_t> id;
@@ -84,7 +84,7 @@ class CusparseProduct final : public PeerProduct<Scalar, Kokkos::Cuda> {
     Operands const operands(X, Y);
     check_cusparse(cusparseSetStream(handle_.object, exec.cuda_stream()), "cusparseSetStream");
     if (prepared_ != Y.extent(1) || vectors_ != operands.are_vectors) {
-      prepared_ = 0;  // for nothing, should there be no memory
+      prepared_ = 0;  // stays 0 if allocation fails
       choose(exec, operands);
       prepared_ = Y.extent(1);
       vectors_ = operands.are_vectors;
@@ -101,7 +101,7 @@ class CusparseProduct final : public PeerProduct<Scalar, Kokkos::Cuda> {
   static constexpr cusparseOperation_t none = CUSPARSE_OPERATION_NON_TRANSPOSE;
   static constexpr cudaDataType type = cuda_type<Scalar>();
 
-  /// X and Y as cuSPARSE sees them; of one contiguous column as vectors too.
+  /// Descriptors of X and Y; for one contiguous column also as vectors.
   struct Operands {
     CusparseConstBlock X;
     CusparseBlock Y;
@@ -125,7 +125,7 @@ class CusparseProduct final : public PeerProduct<Scalar, Kokkos::Cuda> {
     }
 
    private:
-    /// A block of one row has no stride worth the name.
+    /// The stride of a block of one row may be less than its number of columns.
     template <class View>
     static std::int64_t leading(View const& block) {
       return std::max<std::int64_t>(block.stride(0), block.extent(1));
@@ -144,7 +144,7 @@ class CusparseProduct final : public PeerProduct<Scalar, Kokkos::Cuda> {
       least = std::min(least, seconds);
     };
     for (auto const& algorithm : cusparse_of_blocks) {
-      // not offered for this type (cuSPARSE 12 documentation of cusparseSpMM)
+      // not supported for this type (cuSPARSE 12 documentation of cusparseSpMM)
       bool const third = algorithm.id == cusparse_of_blocks[2].id;
       if (!third || type != CUDA_C_64F) time(algorithm);
     }
@@ -218,7 +218,7 @@ class CusparseProduct final : public PeerProduct<Scalar, Kokkos::Cuda> {
 #endif
   }
 
-  /// A buffer is needed anew: preprocessing is stored in it.
+  /// A new buffer for each algorithm and width: preprocessing stores its results in it.
   void allocate_buffer(Exec const& exec, std::size_t bytes) {
     buffer_ = allocate_zeros<Buffer>(exec, "Blockspan::cusparse", bytes + 1);
   }

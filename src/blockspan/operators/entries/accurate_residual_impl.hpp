@@ -8,10 +8,11 @@
 #include <blockspan/blocks/entries.hpp>
 #include <blockspan/operators/entries/matrix_measures.hpp>
 
-// Compiled without contraction of products and sums on hosts; devices are asked for each rounding.
+// On hosts compiled without contraction of products and sums; device code uses explicitly rounded
+// intrinsics.
 namespace blockspan::operators {
 
-/// a b, rounded, whatever is added to it.
+/// a b, rounded: never contracted with a following addition.
 KOKKOS_FORCEINLINE_FUNCTION double rounded_product(double a, double b) {
 #ifdef __CUDA_ARCH__
   return __dmul_rn(a, b);
@@ -20,8 +21,8 @@ KOKKOS_FORCEINLINE_FUNCTION double rounded_product(double a, double b) {
 #endif
 }
 
-/// A sum of products of doubles as an unevaluated sum of two of them: as in twice the precision.
-/// Ogita, Rump and Oishi 2005, doi:10.1137/030601818 (Dot2).
+/// A sum of products of doubles as an unevaluated sum of two doubles, as accurate as in twice the
+/// working precision. Ogita, Rump and Oishi 2005, doi:10.1137/030601818 (Dot2).
 class SumInTwo {
  public:
   KOKKOS_FORCEINLINE_FUNCTION explicit SumInTwo(double start) : high_(start) {}
@@ -39,7 +40,7 @@ class SumInTwo {
   double high_, low_ = 0;
 };
 
-/// The same of floats, whose products are exact as doubles.
+/// The same for floats, whose products are exact in double.
 class SumInDouble {
  public:
   KOKKOS_FORCEINLINE_FUNCTION explicit SumInDouble(float start) : sum_(start) {}

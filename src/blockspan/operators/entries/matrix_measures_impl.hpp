@@ -13,13 +13,14 @@
 
 namespace blockspan::operators {
 
-/// A sum of m terms and their magnitudes, which is low by at most (m + 4) u of itself.
+/// An upper bound of a sum of m magnitudes from its computed value, which is low by at most (m + 4)
+/// u relatively.
 template <class Scalar, class Offset>
 KOKKOS_FORCEINLINE_FUNCTION real_t<Scalar> rounded_up(real_t<Scalar> sum, Offset m) {
   return sum * (1 + real_t<Scalar>(m + 4) * 2 * unit_roundoff<Scalar>);
 }
 
-/// RowBounds of factor A; a NaN, once seen, stays.
+/// RowBounds of factor A; NaN propagates.
 template <class Scalar, class Offset, class Ordinal>
 struct BoundRows {
   using Real = real_t<Scalar>;
@@ -65,13 +66,13 @@ RowBounds<real_t<Scalar>> row_bounds(Exec const& exec,
     return result;
   };
   auto result = bounds(Real(1));
-  // Finite entries at the end of the range: the largest finite number replaces their sum.
+  // If finite entries overflow in the sum, the bound is the largest finite value.
   if (Kokkos::isinf(result.norm) && Kokkos::isfinite(bounds(std::ldexp(Real(1), -60)).norm))
     result.norm = std::numeric_limits<Real>::max();
   return result;
 }
 
-/// Rows whose entries add up to more than rounding errors; a NaN is more.
+/// Counts rows whose sum exceeds the rounding errors; NaN counts too.
 template <class Scalar, class Offset, class Ordinal>
 struct CountRowSums {
   MatrixRef<Scalar, Offset, Ordinal> A;
@@ -161,7 +162,7 @@ void multiply_magnitudes(Exec const& exec, MatrixRef<Scalar, Offset, Ordinal> co
   exec.fence("Blockspan::magnitudes");
 }
 
-/// Y = factor W X; weights null: ones.
+/// Y = factor W X; weights null: W = I.
 template <class Scalar>
 struct ScaleRows {
   real_t<Scalar> const* weights;

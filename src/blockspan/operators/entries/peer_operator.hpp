@@ -15,7 +15,7 @@
 
 namespace blockspan::operators {
 
-/// A square matrix as an operator whose product is a peer's.
+/// A square matrix as an operator with the product of another library.
 template <class Scalar, class Exec>
 class PeerOperator final : public LinearOperator<Scalar, Exec>, public EntryAccess<Scalar, Exec> {
  public:

@@ -9,8 +9,8 @@
 
 namespace blockspan::operators {
 
-/// y := A x and dot(0) := x^H y for single columns, of all ranks of `workspace`, in one pass where
-/// the operator can. Does not wait.
+/// y := A x and dot(0) := x^H y for single columns, over all ranks of `workspace`, in one pass if
+/// the operator has such a kernel. Asynchronous.
 template <class Scalar, class Exec>
 void product_and_dot(Exec const& exec, LinearOperator<Scalar, Exec> const& A,
                      Block<Scalar, Exec> const& x, Block<Scalar, Exec> const& y,

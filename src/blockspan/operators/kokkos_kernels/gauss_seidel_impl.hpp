@@ -26,7 +26,7 @@ struct InvertEach {
   }
 };
 
-/// The longest row.
+/// Number of entries of the longest row.
 template <class Exec, class Matrix>
 int longest_row(Exec const& exec, Matrix const& A) {
   auto const offsets = A.graph.row_map;
@@ -52,8 +52,8 @@ class GaussSeidel final : public RefreshableOperator<Scalar, Exec> {
         rows_(A.numRows()),
         inverses_(allocate<decltype(inverses_)>(exec, "Blockspan::gauss_seidel", rows_)) {
     require_order(A);
-    // The parallel coloring of Kokkos Kernels 4.4.0 leaves out every row of a graph whose rows have
-    // one neighbour at most: the sweeps would do nothing.
+    // The parallel coloring of Kokkos Kernels 4.4.0 omits all rows of a graph whose rows have at
+    // most one neighbour: the sweeps would do nothing.
     bool const serial =
         (runs_on_host_v<Exec> && exec.concurrency() == 1) || longest_row(exec, A) <= 2;
     handle_.create_gs_handle(exec, 1, KokkosSparse::GS_DEFAULT,
@@ -88,7 +88,7 @@ class GaussSeidel final : public RefreshableOperator<Scalar, Exec> {
     require_blocks(where, rows_, x, y);
     if (x.rows == 0 || x.columns == 0) return;
     if (exec != exec_) exec.fence("Blockspan::gauss_seidel on another instance");
-    // it knows no strides
+    // Kokkos Kernels ignores strides here: strided blocks are copied
     auto const from = packed(x, Workspace<Exec>::product);
     auto const to = packed(y, Workspace<Exec>::result);
     if (from.data() != x.data) copy_block<Exec, Scalar>(exec_, x, block_ref<Exec>(from));
@@ -116,7 +116,7 @@ class GaussSeidel final : public RefreshableOperator<Scalar, Exec> {
     require(A.numRows() == rows_, where, "made for ", rows_, " rows, the matrix has ", A.numRows());
   }
 
-  /// The block itself where its rows lie one after the other, else room for a copy.
+  /// The block itself if its rows are contiguous without gaps, else memory for a packed copy.
   template <class T>
   Block<Scalar, Exec> packed(BlockRef<T> const& X, typename Workspace<Exec>::Slot slot) const {
     bool const contiguous = X.row_stride == X.columns || X.rows == 1;

@@ -21,7 +21,7 @@ class KokkosKernelsProduct final : public PeerProduct<Scalar, Exec> {
   void multiply(Exec const& exec, ConstBlock<Scalar, Exec> const& X,
                 Block<Scalar, Exec> const& Y) override {
     if (Y.extent(0) == 0 || Y.extent(1) == 0) return;
-    // rows that are not contiguous in memory are beyond its vendor paths: the native one
+    // its vendor paths do not support these row-major views: the native implementation
     KokkosSparse::SPMVAlgorithm const native = KokkosSparse::SPMV_NATIVE;
     KokkosSparse::SPMVHandle<Exec, Matrix, ConstBlock<Scalar, Exec>, Block<Scalar, Exec>> handle(
         native);

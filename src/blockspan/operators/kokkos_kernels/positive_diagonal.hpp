@@ -9,7 +9,7 @@
 
 namespace blockspan::operators {
 
-/// Finds the first entry of a diagonal that, or whose inverse, is not positive and finite.
+/// Finds the first diagonal entry that is not positive and finite, or whose inverse is not.
 template <class Scalar>
 struct FirstNotPositive {
   using value_type = std::int64_t;
@@ -24,8 +24,8 @@ struct FirstNotPositive {
   KOKKOS_FUNCTION void join(std::int64_t& a, std::int64_t const& b) const { a = b < a ? b : a; }
 };
 
-/// Throws Error("where: the diagonal entry of row i `of` is not positive and finite"), i
-/// counted from 1 as in files. Waits for the instance.
+/// Throws Error("where: the diagonal entry of row i `of` is not positive and finite"), i counted
+/// from 1 as in files. Fences the instance.
 template <class Exec, class Scalar>
 void require_positive_diagonal(Exec const& exec, Scalar const* diagonal, std::int64_t rows,
                                char const* where, char const* of) {

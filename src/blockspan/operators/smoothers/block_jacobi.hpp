@@ -12,33 +12,33 @@ namespace blockspan::operators {
 
 // Defined in block_jacobi_impl.hpp, compiled once per backend and scalar (and offset).
 //
-// Blocks of b <= 8 consecutive rows are stored row by row: entry (i, c) of the matrix's row i and
-// column c of its block is stored at i b + c. The last block may have fewer rows; its rows still
-// have room for b scalars.
+// Blocks of b <= 8 consecutive rows are stored row by row: the entry of row i of the matrix and
+// column c of its block is at i b + c. The last block may have fewer rows; each of them still has
+// storage for b scalars.
 
-/// What went wrong in which blocks; rows are the first ones of blocks, -1: none.
+/// Faults of blocks; rows are the first rows of blocks, -1: none.
 struct BlockFaults {
   std::int64_t not_finite_row = -1;
   std::int64_t indefinite_row = -1;  ///< not positive definite to working precision
-  std::int64_t indefinite = 0;       ///< how many
+  std::int64_t indefinite = 0;       ///< number of such blocks
 };
 
 /// See blockspan::find_block_size.
 template <class Exec, class Scalar, class Offset, class Ordinal>
 int find_block_size(Exec const& exec, MatrixRef<Scalar, Offset, Ordinal> const& A);
 
-/// blocks := the diagonal blocks of A; duplicates add up. Does not wait. O(nonzeros).
+/// blocks := the diagonal blocks of A; repeated entries add up. Asynchronous. O(nonzeros).
 template <class Exec, class Scalar, class Offset, class Ordinal>
 void gather_blocks(Exec const& exec, MatrixRef<Scalar, Offset, Ordinal> const& A, int b,
                    Scalar* blocks);
 
-/// blocks := their inverses; absolute: |.|^-1 of those that are not positive definite, which are
-/// left undefined otherwise. Waits for the instance.
+/// blocks := their inverses. Blocks that are not positive definite become |.|^-1 if `absolute`,
+/// otherwise they are undefined. Fences the instance.
 template <class Exec, class Scalar>
 BlockFaults invert_blocks(Exec const& exec, std::int64_t rows, int b, bool absolute,
                           Scalar* blocks);
 
-/// Y = blocks X. Does not wait.
+/// Y = blocks X. Asynchronous.
 template <class Exec, class Scalar>
 void apply_blocks(Exec const& exec, int b, Scalar const* blocks, BlockRef<Scalar const> const& X,
                   BlockRef<Scalar> const& Y);

@@ -19,24 +19,24 @@
 
 namespace blockspan::operators {
 
-/// How well tiles of b x b entries fill some of the rows of a matrix, for every block size b. Host
-/// code for a sample of the rows.
+/// How well tiles of b x b entries fill a sample of the rows of a matrix, for every block size b.
+/// Host code.
 template <class Offset, class Ordinal>
 class TileSample {
  public:
   static constexpr int largest = 8;
-  /// Rows that are added together: a multiple of every block size.
+  /// Rows that are added as one segment: a multiple of every block size.
   static constexpr std::int64_t window = 840;
 
   TileSample(std::int64_t rows, std::int64_t columns) : rows_(rows), columns_(columns) {}
 
-  /// The rows from first_row on, a multiple of the window; offsets: one more than the rows.
+  /// Adds the rows from first_row on, a multiple of the window; offsets: number of rows + 1.
   void add(std::int64_t first_row, std::vector<Offset> offsets, std::vector<Ordinal> indices) {
     windows_.push_back({first_row, std::move(offsets), std::move(indices)});
   }
 
-  /// The share of the entries of tiles of size b that are stored, or a bound of it that is too low
-  /// to matter: counting tiles is slow, and most matrices have no blocks.
+  /// The share of the entries of b x b tiles that are stored; or only an upper bound of it, if that
+  /// is below two thirds: counting tiles is slow, and most matrices have no blocks.
   template <int b>
   double fill() {
     std::int64_t entries = 0, least = 0;
@@ -60,8 +60,8 @@ class TileSample {
       return static_cast<std::size_t>(offsets[static_cast<std::size_t>(row)] - offsets[0]);
     }
   };
-  /// Rows begin <= i < end of a window, which share tiles of `height` rows. b: known to the
-  /// compiler, which divides by it.
+  /// Rows begin <= i < end of a window, which share tiles of `height` rows. b: a compile-time
+  /// constant, for fast division.
   template <int b>
   struct Group {
     Window const& rows;
@@ -96,7 +96,8 @@ class TileSample {
     return sum;
   }
 
-  /// Of the tiles of one row, the one with the largest; 0 where its columns do not ascend.
+  /// A lower bound of the area of all tiles: the largest area of the tiles of a single row; 0 if
+  /// the columns of a row are not sorted.
   template <int b>
   std::int64_t least_area(Group<b> const& group) const {
     std::int64_t most = 0;
@@ -128,8 +129,8 @@ class TileSample {
     return area;
   }
 
-  /// A tile that the current group of rows has not met: by a hash table that fits the cache,
-  /// whatever the number of columns.
+  /// Whether the current group of rows meets the tile for the first time. By a hash table that fits
+  /// into the cache, whatever the number of columns.
   bool is_new(std::int64_t tile) {
     std::size_t const mask = seen_.size() - 1;
     auto place =
@@ -145,12 +146,12 @@ class TileSample {
 
   std::int64_t rows_, columns_;
   std::vector<Window> windows_;
-  std::vector<Tile> seen_;    ///< twice the entries of a group of rows and more, a power of two
+  std::vector<Tile> seen_;    ///< at least twice the entries of a group of rows, a power of two
   std::int64_t stamp_ = 0;    ///< of the current group
-  std::int64_t stored_ = -1;  ///< different entries of the sample; -1: not counted yet
+  std::int64_t stored_ = -1;  ///< distinct entries of the sample; -1: not counted yet
 };
 
-/// `count` values of the device from `first` on.
+/// Copies `count` values from `first` on, in device memory, to the host.
 template <class Exec, class T>
 std::vector<T> fetched(Exec const& exec, T const* first, std::int64_t count) {
   std::vector<T> numbers(static_cast<std::size_t>(count));
@@ -267,9 +268,9 @@ BlockFaults invert_blocks(Exec const& exec, std::int64_t rows, int b, bool absol
   return faults;
 }
 
-/// Rows of blocks times columns of X, both contiguous along their rows. b at compile time, so that
-/// a sum is a straight line of code. On devices the b rows of X come from the cache but for the
-/// first time.
+/// Rows of blocks times columns of X, both contiguous along rows. b is a compile-time constant, so
+/// that a sum is unrolled. On devices the b rows of X are read from memory once and then from the
+/// cache.
 template <class Scalar, int b>
 struct ApplyBlocks {
   Scalar const* blocks;
@@ -285,7 +286,7 @@ struct ApplyBlocks {
       multiply<false>(i, first, j, last);
   }
 
-  /// Of a whole block the compiler knows the size.
+  /// whole: the size of the block is the compile-time constant b.
   template <bool whole>
   KOKKOS_FORCEINLINE_FUNCTION void multiply(std::int64_t i, std::int64_t first, std::int64_t j,
                                             std::int64_t last) const {

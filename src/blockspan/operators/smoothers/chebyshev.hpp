@@ -14,16 +14,16 @@ namespace blockspan::operators {
 
 // Defined in chebyshev_impl.hpp, compiled once per backend and scalar (and offset).
 
-/// What the rows of a matrix show of W A for positive weights W.
+/// Measures of the rows of W A for positive weights W.
 template <class Scalar>
 struct RowMeasures {
   /// The largest row sum of |W A|, rounded up; NaN if an entry is NaN.
   real_t<Scalar> largest_sum = 0;
   /// The first row whose diagonal entry is negative, or zero in a row with other entries: proof
-  /// that a Hermitian A is indefinite. -1: there is none.
+  /// that a Hermitian A is indefinite. -1: none.
   std::int64_t indefinite_row = -1;
 
-  /// With what other rows show.
+  /// Combines the measures of two sets of rows.
   KOKKOS_FUNCTION void join(RowMeasures const& others) {
     if (others.largest_sum > largest_sum || others.largest_sum != others.largest_sum)
       largest_sum = others.largest_sum;
@@ -32,19 +32,19 @@ struct RowMeasures {
   }
 };
 
-/// Waits for the instance. O(nonzeros).
+/// Fences the instance. O(nonzeros).
 template <class Exec, class Scalar, class Offset, class Ordinal>
 RowMeasures<Scalar> measure_rows(Exec const& exec, MatrixRef<Scalar, Offset, Ordinal> const& A,
                                  real_t<Scalar> const* weights);
 
-/// The step of a polynomial in one kernel of its own, rows contiguous, AZ is computed. AZ.data
-/// null: there is no Z yet, Y := factor W R. Without the term Z, AZ is Y itself. Does not wait.
+/// The step of a polynomial in a separate kernel, for a computed AZ; rows are contiguous. AZ.data
+/// null: there is no Z yet, Y := factor W R. If !step.add_z, AZ is Y itself. Asynchronous.
 template <class Exec, class Scalar>
 void pass_of_step(Exec const& exec, ProductStep<Scalar> const& step,
                   BlockRef<Scalar const> const& AZ, BlockRef<Scalar> const& Y);
 
-/// The step, in the kernel of the product where A has one, else by way of A Z in image(), a block
-/// like Y (not asked for where !step.add_z).
+/// The step, in the kernel of the product if A has one, else with A Z in image(), a block like Y
+/// (not called if !step.add_z).
 template <class Exec, class Scalar, class Image>
 void take_step(Exec const& exec, LinearOperator<Scalar, Exec> const& A,
                OperatorStep<Scalar, Exec> const& step, ConstBlock<Scalar, Exec> const& Z,

@@ -45,7 +45,7 @@ RowMeasures<Scalar> measure_rows(Exec const& exec, MatrixRef<Scalar, Offset, Ord
   return result;
 }
 
-/// All coefficients are real: a complex block is a real one with twice the columns.
+/// All coefficients are real: a complex block is treated as a real one with twice the columns.
 template <class Real>
 struct StepRows {
   bool add_z, add_y;

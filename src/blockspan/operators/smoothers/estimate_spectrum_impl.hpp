@@ -49,9 +49,9 @@ struct LanczosStart {
   }
 };
 
-/// The vectors of the process are u / |u|, y = A W^1/2 u and dot = u^H W^1/2 y, alpha = dot /
-/// |u|^2. One step: before := (W^1/2 y - alpha u) / |u| - |u| before / |before|, z := W^1/2 of it,
-/// and its square. A vector of norm zero is followed by others.
+/// The Lanczos vectors are u / |u|; y = A W^1/2 u, dot = u^H W^1/2 y and alpha = dot / |u|^2. One
+/// step: before := (W^1/2 y - alpha u) / |u| - |u| before / |before|, z := W^1/2 before, and
+/// |before|^2. After a vector of norm zero all later ones are zero.
 template <class Scalar>
 struct LanczosStep {
   using Real = real_t<Scalar>;
@@ -61,10 +61,10 @@ struct LanczosStep {
   Scalar const *y, *u;
   Scalar *before, *z;
   Scalar const* dot;
-  Real const *norm, *norm_before;  ///< the second one null: there is no vector before
+  Real const *norm, *norm_before;  ///< of u and of `before`; norm_before null: in the first step
 
-  /// With the factors, which are the same for all rows: a compiler sees it as long as nothing is
-  /// written between.
+  /// Includes the factors, which are the same for all rows: compilers can hoist their loads because
+  /// nothing is written in between.
   struct Operands {
     Real root, scale, alpha, ratio;
     Scalar y, u, before;
@@ -90,7 +90,7 @@ struct LanczosStep {
   }
 };
 
-/// The Lanczos process for W^1/2 A W^1/2, by its recurrence of three vectors. The host waits once,
+/// The Lanczos process for W^1/2 A W^1/2, by the three-term recurrence. The host waits only once,
 /// at the end.
 template <class Scalar, class Exec>
 class Lanczos {
@@ -117,7 +117,7 @@ class Lanczos {
     blockspan::fill_random(exec_, u_, seed, 0, workspace_.rows().first_row());
   }
 
-  /// All ranks together, which the constructor is not.
+  /// Called by all ranks, unlike the constructor.
   SpectrumEstimate<Real> run(int steps) {
     each_row(start_, 0);
     for (int j = 0; j < steps; ++j) {
@@ -140,7 +140,7 @@ class Lanczos {
       if (!std::isfinite(diagonal.back()) || !std::isfinite(off_diagonal.back()))
         return {.steps = j + 1, .finite = false};
       largest = std::max({largest, std::abs(diagonal.back()), off_diagonal.back()});
-      // what is left is rounding
+      // the rest is rounding
       if (off_diagonal.back() <= 64 * unit_roundoff<Scalar> * largest) break;
     }
     return ritz_values(diagonal, off_diagonal);
@@ -150,13 +150,13 @@ class Lanczos {
   using Reals = Array<Real, Exec>;
   using Scalars = Array<Scalar, Exec>;
 
-  /// Columns begin where vectors of 16 bytes are aligned.
+  /// Columns begin at multiples of 16 elements, aligned for vectors of 16 bytes.
   std::size_t padded() const { return static_cast<std::size_t>(ceil_div(rows_, 16) * 16); }
   Vector column(std::size_t k) const {
     return Vector(scalars_.data() + k * padded(), static_cast<std::size_t>(rows_), 1);
   }
 
-  /// Of all rows, and the root of the sum to norms_[entry].
+  /// Applies terms to all rows; the square root of the sum is stored in norms_[entry].
   template <class Terms>
   void each_row(Terms const& terms, int entry) {
     reduce_columns(exec_, "Blockspan::lanczos", terms, local_chunks(rows_, workspace_), 1,
@@ -181,11 +181,11 @@ class Lanczos {
   Exec exec_;
   LinearOperator<Scalar, Exec> const& A_;
   std::int64_t rows_;
-  Reals reals_;      ///< W^1/2, and the norms
-  Scalars scalars_;  ///< four columns, and the dots
+  Reals reals_;      ///< W^1/2, then the norms
+  Scalars scalars_;  ///< four columns, then the dots
   Vector u_, before_, y_, z_;
-  Scalars dots_;  ///< of every step
-  Reals norms_;   ///< |u| at first and after every step
+  Scalars dots_;  ///< one per step
+  Reals norms_;   ///< |u| at the start and after every step
   Workspace<Exec> workspace_;
   LanczosStart<Scalar> start_;
 };
@@ -202,11 +202,11 @@ SpectrumEstimate<real_t<Scalar>> estimate_spectrum(
   std::int64_t const n = A.row_space().global_rows(A.rows());
   if (n == 0) return {};
   steps = static_cast<int>(std::min<std::int64_t>(steps, n));
-  std::optional<Lanczos<Scalar, Exec>> lanczos;  // where a rank's memory is short all stop
+  std::optional<Lanczos<Scalar, Exec>> lanczos;  // empty until all ranks have the memory
   Communicator const ranks = A.row_space().communicator();
   ranks.run_agreed([&] { lanczos.emplace(exec, arena, A, weights, steps, seed); });
   auto const result = lanczos->run(steps);
-  exec.fence("Blockspan::estimate_spectrum");  // its memory is freed on return
+  exec.fence("Blockspan::estimate_spectrum");  // the arena frees its memory on return
   return result;
 }
 

@@ -15,10 +15,10 @@ struct SmallHermitian {
 
   int order;
   Scalar a[most][most];
-  Real scale[most];     ///< balance() makes a of scale (what was filled in) scale
-  Real diagonal[most];  ///< of a, after balance()
+  Real scale[most];     ///< balance() replaces a by S a S with S = diag(scale)
+  Real diagonal[most];  ///< of a, set by balance()
 
-  /// Rounding error of a pivot or an eigenvalue that is zero, relative to a unit diagonal: Demmel
+  /// Bound of the rounding errors of a pivot or an eigenvalue, relative to a unit diagonal: Demmel
   /// 1989 (LAPACK Working Note 14).
   KOKKOS_FUNCTION Real noise() const {
     return static_cast<Real>(2 * (order + 1)) * unit_roundoff<Scalar>;
@@ -31,8 +31,8 @@ struct SmallHermitian {
     return true;
   }
 
-  /// Replaces a by its Hermitian part and scales the diagonal to +-1 (by the largest entry of the
-  /// row where it is zero), so that the thresholds below do not depend on units.
+  /// Replaces a by its Hermitian part and scales the diagonal to +-1 (a zero diagonal entry: by the
+  /// largest entry of the row), so that the thresholds below do not depend on units.
   KOKKOS_FUNCTION void balance() {
     for (int i = 0; i < order; ++i) {
       a[i][i] = Scalar(real_part(a[i][i]));
@@ -53,8 +53,8 @@ struct SmallHermitian {
     }
   }
 
-  /// a := its inverse L^-H L^-1, from the Cholesky factor, in the lower triangle. False if a is not
-  /// positive definite to working precision.
+  /// a := its inverse L^-H L^-1 from the Cholesky factor, stored in the lower triangle. False if a
+  /// is not positive definite to working precision.
   KOKKOS_FUNCTION bool invert_definite() {
     Real const floor = noise();
     for (int j = 0; j < order; ++j) {
@@ -74,10 +74,10 @@ struct SmallHermitian {
     return true;
   }
 
-  /// a := |a|^-1 from the eigenvalues and vectors of a, also after invert_definite() has failed
-  /// (which leaves the strict upper triangle). Eigenvalues at the level of rounding are replaced by
-  /// 1.
-  /// Cyclic Jacobi rotations: Forsythe and Henrici 1960, doi:10.1090/S0002-9947-1960-0109825-2.
+  /// a := |a|^-1 from its eigenvalues and eigenvectors. Also valid after invert_definite() has
+  /// failed, which leaves the strict upper triangle unchanged. Eigenvalues at the level of rounding
+  /// errors are replaced by 1. Cyclic Jacobi rotations: Forsythe and Henrici 1960,
+  /// doi:10.1090/S0002-9947-1960-0109825-2.
   KOKKOS_FUNCTION void invert_absolute() {
     Scalar vectors[most][most];
     Real largest = 0;
@@ -114,13 +114,13 @@ struct SmallHermitian {
       }
   }
 
-  /// Entry (i, j) of the inverse of what was filled in, exactly Hermitian.
+  /// Entry (i, j) of the inverse of the original matrix, exactly Hermitian.
   KOKKOS_FUNCTION Scalar inverse(int i, int j) const {
     return i >= j ? (a[i][j] * scale[i]) * scale[j] : conjugate((a[j][i] * scale[j]) * scale[i]);
   }
 
  private:
-  /// The lower triangle := the inverse of L, whose diagonal is inverted already.
+  /// The lower triangle := the inverse of L; its diagonal already holds the inverses.
   KOKKOS_FUNCTION void invert_factor() {
     for (int j = 0; j < order; ++j)
       for (int i = j + 1; i < order; ++i) {
@@ -130,7 +130,7 @@ struct SmallHermitian {
       }
   }
 
-  /// The lower triangle := N^H N for N = L^-1 there.
+  /// The lower triangle := N^H N for N = L^-1 stored there.
   KOKKOS_FUNCTION void multiply_factors() {
     for (int i = 0; i < order; ++i)
       for (int j = 0; j <= i; ++j) {
@@ -140,7 +140,7 @@ struct SmallHermitian {
       }
   }
 
-  /// Makes a_pq zero: a := J^H a J, vectors := vectors J.
+  /// Annihilates a_pq: a := J^H a J, vectors := vectors J.
   KOKKOS_FUNCTION void rotate(int p, int q, Scalar (&vectors)[most][most]) {
     Real const size = Kokkos::abs(a[p][q]);
     Scalar const phase = a[p][q] / size;
