@@ -24,9 +24,9 @@ inline std::string level_file(char letter, std::size_t level) {
 }
 }  // namespace levels
 
-/// P0.mtx, P1.mtx, ... of a folder, up to the first that is not there, for
-/// MultigridOptions::prolongators. Throws Error without the first one, where shapes do not follow
-/// each other, and as read_matrix_market.
+/// P0.mtx, P1.mtx, ... of a folder, up to the first missing one, for
+/// MultigridOptions::prolongators. Throws Error if P0.mtx is missing, where shapes do not match,
+/// and as read_matrix_market.
 template <class Scalar, class Exec>
 std::vector<CrsMatrix<Scalar, Exec>> read_prolongators(Exec const& exec,
                                                        std::filesystem::path const& folder) {
@@ -46,9 +46,8 @@ std::vector<CrsMatrix<Scalar, Exec>> read_prolongators(Exec const& exec,
   return result;
 }
 
-/// How far the coarse matrices of a folder, A1.mtx, A2.mtx, ... where they are there, are from
-/// those of M: a note for each level that differs in shape, or by more than 1e-10 of its largest
-/// entry.
+/// Compares the coarse matrices of a folder, A1.mtx, A2.mtx, ..., if they exist, with those of M:
+/// returns a note for each level that differs in shape, or by more than 1e-10 of its largest entry.
 template <class Scalar, class Exec>
 std::vector<std::string> hierarchy_differences(Exec const& exec,
                                                std::filesystem::path const& folder,

@@ -1,7 +1,7 @@
 #pragma once
 
-// Compiles the product and the published kernels where they are used, for types that the libraries
-// have no instance of; as <blockspan/spmm/header_only.hpp>, which it includes.
+// Compiles the product and the published kernels where they are used, for types that are not
+// compiled into the libraries. Like <blockspan/spmm/header_only.hpp>, which it includes.
 
 #include <blockspan/published/kernels/tile_impl.hpp>
 #include <blockspan/published/menu/registration.hpp>
@@ -9,8 +9,8 @@
 
 namespace blockspan {
 
-/// Makes the published kernels known for these types. Once, before the first plan that asks for one
-/// of them, and not while another thread makes plans.
+/// Registers the published kernels for these types. To be called once, before the first plan that
+/// selects one of them, and not while another thread creates plans.
 template <class Exec, class Scalar, class Ordinal>
 void register_published() {
   published::register_published_menu();

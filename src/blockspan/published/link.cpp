@@ -1,5 +1,5 @@
-// Compiled into every program that links Blockspan::published: nothing calls its kernels by name,
-// so a linker would leave them out, and they enter themselves into the tables of the core here.
+// Compiled into every program that links Blockspan::published. Nothing calls its kernels by name,
+// so a linker would drop them; here they are registered in the tables of the core.
 
 namespace blockspan::published {
 

@@ -17,7 +17,7 @@ SmallMatrix<Scalar> copy_of(SmallMatrix<Scalar> const& A) {
   return B;
 }
 
-/// S A S with a unit diagonal; returns S.
+/// A := S A S with unit diagonal; returns the diagonal of S.
 template <class Scalar>
 auto scale(SmallMatrix<Scalar> const& A) {
   std::size_t const n = A.extent(0);
@@ -31,7 +31,7 @@ auto scale(SmallMatrix<Scalar> const& A) {
   return s;
 }
 
-/// L^-H L^-1 where A = L L^H is well enough conditioned for that; else nothing.
+/// inverse := L^-H L^-1 with A = L L^H. False if A is too ill-conditioned for that.
 template <class Scalar>
 bool by_cholesky(SmallMatrix<Scalar> const& A, SmallMatrix<Scalar> const& inverse) {
   std::size_t const n = A.extent(0);
@@ -85,7 +85,7 @@ DenseInverse<Scalar> invert_on_range(SmallMatrix<Scalar> const& A, bool positive
     by_eigenvalues(A, positive, result);
   }
   for (double& factor : s)
-    if (positive && factor == 0) factor = 1;  // rows of zeros
+    if (positive && factor == 0) factor = 1;  // zero rows
   auto const& X = result.inverse;
   for (std::size_t j = 0; j < n; ++j)
     for (std::size_t i = 0; i <= j; ++i) {

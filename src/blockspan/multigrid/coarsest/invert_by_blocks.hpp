@@ -10,8 +10,8 @@
 namespace blockspan::levels {
 
 /// Gauss-Jordan elimination without pivoting, in place, 32 rows and columns at a time, for devices:
-/// a positive definite matrix of unit diagonal needs no exchanges, and its pivots are those of the
-/// Cholesky factorization. n x n, row-major. 2 n^3 operations in 3 n / 32 kernels.
+/// a positive definite matrix of unit diagonal needs no row exchanges, and its pivots are those of
+/// the Cholesky factorization. n x n, row-major. 2 n^3 operations in 3 n / 32 kernels.
 template <class Scalar, class Exec>
 class BlockInverse {
  public:
@@ -28,8 +28,8 @@ class BlockInverse {
         scales_(scratch_array<Real>(exec, arena, n)),
         pivots_(scratch_array<Real>(exec, arena, n)) {}
 
-  /// to := A^-1, n x n, Hermitian to the bit. False, and `to` is of no use, where a pivot of A
-  /// scaled to a unit diagonal is below `least` or not finite. Waits.
+  /// to := A^-1, n x n, exactly Hermitian. False, with `to` undefined, where a pivot of A scaled to
+  /// unit diagonal is below `least` or not finite. Fences.
   bool run(MatrixRef<Scalar, int, int> const& A, Real least, Array<Scalar, Exec> const& to) {
     scatter(A);
     for (int first = 0; first < n_; first += size) {
@@ -120,8 +120,8 @@ class BlockInverse {
                          InvertDiagonal{X_, diagonal_, pivots_, n_, first, count});
   }
 
-  /// The rows of the block times its inverse D, and D in the place of the block; its columns, zero
-  /// in the block.
+  /// rows := D times the rows of the block, with D, its inverse, in the columns of the block;
+  /// columns := the columns of the block, zero inside the block.
   void take_panels(int first, int count) {
     auto const X = X_, D = diagonal_, rows = rows_, columns = columns_;
     std::int64_t const n = n_;
@@ -138,7 +138,7 @@ class BlockInverse {
         });
   }
 
-  /// Everything else minus columns times rows; the rows of the block become the new ones.
+  /// Subtracts columns times rows from all other rows; the rows of the block become `rows`.
   void eliminate(int first, int count) {
     auto const X = X_, rows = rows_, columns = columns_;
     std::int64_t const n = n_, strips = (n + rows_of_item - 1) / rows_of_item;

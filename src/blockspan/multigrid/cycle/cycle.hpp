@@ -11,13 +11,14 @@
 namespace blockspan::levels {
 
 /// The V cycle over the levels of a Hierarchy, in their precision or rounded to a lower one. The
-/// last level is solved as the hierarchy says, or smoothed. All ranks call together.
+/// last level is solved as the hierarchy specifies, or smoothed. Called by all ranks.
 template <class Value, class Exec, class Levels>
 class Cycle {
  public:
   using Real = real_t<Value>;
 
-  /// The matrices are `factor` times those of the hierarchy: the cycle divides by it.
+  /// The matrices are `factor` times those of the hierarchy: the result must be multiplied by
+  /// `factor`.
   Cycle(Exec const& exec, Arena<Exec>& arena, Levels const& from, int degree, int columns,
         double factor)
       : degree_(degree), columns_(columns), cycle_(degree) {
@@ -25,7 +26,7 @@ class Cycle {
     for (std::size_t l = 0; l < cycle_.levels.size(); ++l) make(exec, arena, from, l, factor);
   }
 
-  /// Other values of the same hierarchy.
+  /// Updates the values from the same hierarchy.
   void refresh(Exec const& exec, Levels const& from, double factor) {
     cycle_.forget_slices();
     for (std::size_t l = 0; l < cycle_.levels.size(); ++l) {
@@ -45,13 +46,13 @@ class Cycle {
     exec.fence("Blockspan::multigrid_refresh");
   }
 
-  /// Level 0 of the hierarchy has become another matrix (whose values are read as they are).
+  /// Level 0 of the hierarchy is another matrix now, whose values are used without a copy.
   void replace_first(Exec const& exec, Arena<Exec>& arena, Levels const& from) {
     cycle_.forget_slices();
     make(exec, arena, from, 0, 1);
   }
 
-  /// Y = M^-1 X, rows contiguous. Allocates where X is wider than before.
+  /// Y = M^-1 X; rows contiguous. Allocates if X is wider than before.
   void apply(Exec const& exec, ConstBlock<Value, Exec> const& X,
              Block<Value, Exec> const& Y) const {
     cycle_.apply(exec, X, Y);
@@ -90,12 +91,13 @@ class Cycle {
     });
   }
 
-  /// W of factor A.
+  /// W for the matrix factor A.
   static auto weights(Exec const& exec, typename Levels::Level const& from, double factor) {
     return rounded_weights<Value, Exec>(exec, from.spectrum.factors, 1 / factor);
   }
 
-  /// Of a level's smoother, and of one that stands for the solution on the last level.
+  /// The smoothing interval of a level, or of the Chebyshev steps that replace the solution on the
+  /// last one.
   std::pair<Real, Real> interval(typename Levels::Level const& from, bool last) const {
     Real const upper = from.spectrum.upper > 0 ? static_cast<Real>(from.spectrum.upper) : Real(1);
     return {last ? upper / Real(100) : cycle_.lower(upper), upper};
@@ -103,7 +105,7 @@ class Cycle {
 
   int degree_, columns_;
   Steps cycle_;
-  std::shared_ptr<typename Ranks::template Solver<Value>> solver_;  ///< null: the last is smoothed
+  std::shared_ptr<typename Ranks::template Solver<Value>> solver_;  ///< null: smoothed instead
 };
 
 }  // namespace blockspan::levels

@@ -18,13 +18,14 @@ namespace blockspan::levels {
 template <class Scalar>
 using double_t = std::conditional_t<is_complex_v<Scalar>, Kokkos::complex<double>, double>;
 
-/// The power of two at or below a norm, where there is one.
+/// The largest power of two that is at most `norm`; 1 for zero, subnormal values, infinity and NaN.
 KOKKOS_INLINE_FUNCTION double power_of_two(double norm) {
   auto const bits = Kokkos::bit_cast<std::uint64_t>(norm) & 0x7FF0000000000000u;
   return bits == 0 || bits == 0x7FF0000000000000u ? 1 : Kokkos::bit_cast<double>(bits);
 }
 
-/// Y = X scaled column by column to about unit norm, or, `back`, the other way and times `factor`.
+/// Y = X with columns scaled to about unit norm, or, if `back`, scaled back and multiplied by
+/// `factor`.
 template <class From, class To>
 struct ScaleByNorms {
   BlockRef<From const> X;
@@ -42,15 +43,15 @@ struct ScaleByNorms {
   }
 };
 
-/// A cycle in single precision for blocks in double: their columns are scaled by powers of two that
-/// are the same on all ranks. Memory grows to the widest block.
+/// Applies a cycle in single precision to blocks in double: columns are scaled by powers of two,
+/// the same on all ranks. Memory grows to the widest block.
 template <class Scalar, class Single, class Exec>
 class NarrowBlocks {
  public:
   explicit NarrowBlocks(RowSpace rows = {}) : workspace_(std::move(rows)) {}
 
-  /// Y = factor cycle(X), rows contiguous. Nothing waits but memory that grows, and sums over ranks
-  /// that go by way of the host.
+  /// Y = factor cycle(X); rows contiguous. Fences only if memory grows, and for sums over ranks
+  /// that are staged through the host.
   template <class Cycle>
   void apply(Exec const& exec, Cycle const& cycle, double factor, ConstBlock<Scalar, Exec> const& X,
              Block<Scalar, Exec> const& Y) const {
@@ -63,7 +64,8 @@ class NarrowBlocks {
       norms_ = allocate<Array<double, Exec>>(exec, "Blockspan::multigrid", k);
     }
     Block<Single, Exec> const from(x_.data(), n, k), to(y_.data(), n, k);
-    // where the kernels compute, whoever else can read it: nobody waits
+    // marked as device memory even where the host can access it, so that column_norms does not
+    // fence
     multivector::column_norms<Exec, Scalar>(
         exec, block_ref<Exec>(X),
         SmallRef<double>{{norms_.data(), static_cast<std::int64_t>(k), 1, 1, 1}, true, false},

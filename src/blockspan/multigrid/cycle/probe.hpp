@@ -17,8 +17,8 @@
 
 namespace blockspan::levels {
 
-/// What some steps of conjugate gradients from a random vector of the range of A see of M^-1 A.
-/// On ranks all of them together.
+/// Properties of M^-1 A that some steps of conjugate gradients show, from a random vector in the
+/// range of A. On several ranks, for the whole operator.
 struct ProbeResult {
   double smallest = 0, largest = 0;  ///< Ritz values; zeros: no step was possible
   bool definite = true;              ///< no p^H A p was negative by more than rounding
@@ -26,12 +26,12 @@ struct ProbeResult {
   bool hermitian = true;             ///< x^H A y = conj(y^H A x)
 };
 
-/// p := z + next / before p; no p before the first step.
+/// p := z + next / before p; p := z in the first step.
 template <class Scalar>
 struct ProbeDirection {
   Scalar const* z;
   Scalar* p;
-  Scalar const *next, *before;  ///< r^H z now and a step ago; the second one null at first
+  Scalar const *next, *before;  ///< r^H z of this step and the previous one; null in the first
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
     if (before == nullptr)
@@ -53,16 +53,16 @@ struct ProbeResidual {
   }
 };
 
-/// What the scalars of conjugate gradients show of M^-1 A.
+/// Evaluates the scalars of conjugate gradients for M^-1 A.
 class ProbeSteps {
  public:
   static constexpr int most = 8;
-  static constexpr double good = 0.25;  ///< smallest Ritz value of a good hierarchy
+  static constexpr double good = 0.25;  ///< smallest Ritz value above which a hierarchy is good
 
-  /// rounding: of p^H A p / p^H p.
+  /// rounding: bound of the rounding errors of p^H A p / p^H p.
   explicit ProbeSteps(double rounding) : rounding_(rounding) {}
 
-  /// Adds r^H M^-1 r, p^H A p and p^H p of a step; false: further steps would show nothing.
+  /// Adds r^H M^-1 r, p^H A p and p^H p of a step; false: further steps give no information.
   bool take(double next, double curvature, double square, ProbeResult& result) {
     bool const is_first = diagonal_.empty();
     if (is_first) first_ = next;
@@ -93,8 +93,8 @@ class ProbeSteps {
   }
 
  private:
-  /// The error is what eight steps leave of it where all eigenvalues are in [good, 1]: the steps
-  /// up to the eighth would show little of what the random error hardly has.
+  /// True if the error is at most the bound after eight steps with all eigenvalues in [good, 1]:
+  /// the remaining steps would only resolve components that the random error hardly has.
   bool is_settled(ProbeResult& result) const {
     double const root = std::sqrt(1 / good), rate = (root - 1) / (root + 1);
     if (rz_ > std::pow(rate, 2 * most) * first_) return false;
@@ -106,8 +106,8 @@ class ProbeSteps {
   std::vector<double> diagonal_, subdiagonal_;
 };
 
-/// The scalars of the steps stay where they are computed. A host looks at them after each step, for
-/// devices not before a good hierarchy may be settled: there a wait costs a tenth of a step.
+/// The scalars of the steps stay in memory of Exec. A host reads them after each step, for a device
+/// not before a good hierarchy can be settled: there a fence costs a tenth of a step.
 template <class Scalar, class Exec>
 class OperatorProbe {
  public:
@@ -137,7 +137,7 @@ class OperatorProbe {
     blockspan::column_dots(exec_, x_, x_, dot(3), workspace_);
     auto const dots = dots_on_host();
     auto const difference = Kokkos::abs(dots(0) - conjugate(dots(1)));
-    // x and p have about n / 3 for their squared norms
+    // the squared norms of x and p are about n / 3
     double const size = std::sqrt(real_part(dots(2)) * real_part(dots(3)));
     return !(difference > 1e5 * unit_roundoff<Scalar> * size);
   }
@@ -165,10 +165,10 @@ class OperatorProbe {
 
  private:
   using Vector = Array<Scalar, Exec>;
-  static constexpr int first_steps = runs_on_host_v<Exec> ? 1 : 4;  ///< before the first look
+  static constexpr int first_steps = runs_on_host_v<Exec> ? 1 : 4;  ///< before the first read
   static constexpr int most_dots = 3 * ProbeSteps::most;
 
-  /// A step of conjugate gradients, and its dots.
+  /// Enqueues a step of conjugate gradients with its dots.
   void queue(int step) {
     auto const next = dot(3 * step), curvature = dot(3 * step + 1);
     M_.apply(exec_, r_, z_);
@@ -182,7 +182,7 @@ class OperatorProbe {
          ProbeResidual<Scalar>{q_.data(), r_.data(), next.data(), curvature.data()});
   }
 
-  /// Columns begin where vectors of 16 bytes are aligned.
+  /// Columns begin at multiples of 16 elements, aligned for vectors of 16 bytes.
   std::int64_t padded() const { return ceil_div(A_.rows(), 16) * 16; }
   Block<Scalar, Exec> column(std::int64_t k) const {
     return Block<Scalar, Exec>(columns_.data() + k * padded(), static_cast<std::size_t>(A_.rows()),
@@ -197,13 +197,13 @@ class OperatorProbe {
   Exec exec_;
   Operator const &A_, &M_;
   std::uint64_t seed_;
-  Vector columns_;  ///< and then the dots
+  Vector columns_;  ///< five columns, then the dots
   Block<Scalar, Exec> x_, r_, z_, p_, q_;
   Workspace<Exec> workspace_;
 };
 
-/// Which options may help a problem whose smooth errors are left. options: as they were given;
-/// block_size: of a node, given or found.
+/// Options that may help where smooth errors remain. options: as given by the user; block_size: of
+/// a node, given or found.
 template <class Scalar, class Exec>
 std::string near_null_hint(MultigridOptions<Scalar, Exec> const& options, int block_size) {
   if (!options.prolongators.empty()) return "the prolongators given miss them";
@@ -216,13 +216,13 @@ std::string near_null_hint(MultigridOptions<Scalar, Exec> const& options, int bl
   return "near-null vectors missing? give " + (may_be_nodes ? "block_size, " + ways : ways);
 }
 
-/// Products of A that conjugate gradients take for a digit, as the probe has seen the cycle.
+/// Expected products with A per digit of conjugate gradients, from the Ritz values of the probe.
 inline double expected_work(MultigridReport const& report) {
   if (!(report.smallest > 0)) return std::numeric_limits<double>::infinity();
   return std::sqrt(report.largest / report.smallest) * (1 + report.products);
 }
 
-/// The verdict of eight steps. hint: see near_null_hint.
+/// The verdict of the probe, written to `report`. hint: see near_null_hint.
 inline void judge(ProbeResult const& probe, std::string const& hint, MultigridReport& report) {
   report.smallest = probe.smallest;
   report.largest = probe.largest;

@@ -13,8 +13,8 @@
 
 namespace blockspan::levels {
 
-/// What a V cycle needs of a level: its matrix and smoother, the way to the next level and back,
-/// or, on the last one, what solves there.
+/// The data of a level in a V cycle: its matrix and smoother and the transfers to the next level;
+/// on the last one its solver.
 template <class Scalar, class Exec, class Operator>
 struct CycleLevel {
   using Matrix = CrsMatrix<Scalar, Exec>;
@@ -26,10 +26,10 @@ struct CycleLevel {
   Matrix P, R;
   std::optional<Plan> p, r;
   std::shared_ptr<Smoother> smoother;
-  std::shared_ptr<LinearOperator<Scalar, Exec> const> solver;  ///< null: a level follows
+  std::shared_ptr<LinearOperator<Scalar, Exec> const> solver;  ///< null: not the last level
 };
 
-/// Plans of P and R, for blocks of up to about `columns` columns.
+/// Plans of P and R, for blocks of about `columns` columns or fewer.
 template <class Scalar, class Exec, class Operator>
 void plan_transfers(Exec const& exec, CycleLevel<Scalar, Exec, Operator>& level, int columns) {
   SpmmPlanOptions const options{.columns = columns};
@@ -39,9 +39,9 @@ void plan_transfers(Exec const& exec, CycleLevel<Scalar, Exec, Operator>& level,
 
 /// The V cycle. On each level r -> z:
 ///   1. z = S r                         2. z += P cycle(R (r - A z))         3. z += S (r - A z)
-/// with the Chebyshev polynomial S = q(W A) W; on the last one what solves there. So the cycle is
-/// Hermitian, and positive definite since S and the contraction I - S A of it are. Operator: of the
-/// levels' matrices, on one rank or on many, whose prolongators couple nothing across ranks.
+/// with the Chebyshev polynomial S = q(W A) W; on the last level its solver. So the cycle is
+/// Hermitian, and positive definite since S is and I - S A is a contraction. Operator: the type of
+/// the matrices of levels, on one rank or on several; prolongators have no couplings across ranks.
 template <class Scalar, class Exec, class Operator>
 class VCycle {
  public:
@@ -59,25 +59,26 @@ class VCycle {
     return upper / ratio[degree_ - 1];
   }
 
-  /// Y = M^-1 X, rows contiguous. Allocates where X is wider than before.
+  /// Y = M^-1 X; rows contiguous. Allocates if X is wider than before.
   void apply(Exec const& exec, ConstBlock<Scalar, Exec> const& X,
              Block<Scalar, Exec> const& Y) const {
     if (X.extent(1) > static_cast<std::size_t>(widest_)) widen(exec, X.extent(1));
     bool const single = X.extent(1) == 1;
-    // a cycle has two products and more with each matrix
+    // a cycle has at least two products with each matrix
     constexpr int many = LinearOperator<Scalar, Exec>::many_products / 2;
     if (runs_on_host_v<Exec> && single && ++singles_ == many) take_slices(exec);
     cycle(exec, single && !in_slices_.empty() ? in_slices_ : levels, 0, X, Y);
   }
 
-  /// The values of the levels change: copies of them are given up.
+  /// Must be called when the values of the levels change: drops copies of them.
   void forget_slices() {
     in_slices_.clear();
     singles_ = 0;
   }
 
  private:
-  /// Blocks of a level: its own, and those for the level above.
+  /// Blocks of a level: for its own residuals, and for the right-hand side and solution from the
+  /// level above.
   struct Memory {
     Vectors residual, correction, rhs, solution;
   };
@@ -98,12 +99,12 @@ class VCycle {
     widest_ = static_cast<int>(columns);
   }
 
-  /// A block of k columns in memory for more, its rows contiguous.
+  /// A block of k contiguous columns in the memory of a wider one.
   static Vectors narrow(Vectors const& block, std::size_t columns) {
     return Vectors(block.data(), block.extent(0), columns);
   }
 
-  /// The levels with copies of their values that cycles with one column read faster.
+  /// Copies the levels with values in slices, which makes cycles with one column faster.
   void take_slices(Exec const& exec) const {
     auto const hold = [&](std::optional<typename Level::Plan>& plan, auto const& matrix) {
       plan = plan->without_copies();
@@ -123,7 +124,7 @@ class VCycle {
           }
       }
     } catch (Error const&) {
-      in_slices_.clear();  // memory is short
+      in_slices_.clear();  // out of memory
     }
   }
 
@@ -143,9 +144,9 @@ class VCycle {
     smooth(exec, level, R, Z, residual, correction);
   }
 
-  /// Z += q(W A) W (R - A Z), the polynomial of the smoother, as its recurrence from Z on: a
-  /// product and a pass a degree, where the polynomial of a residual costs a copy and an addition
-  /// more.
+  /// Z += q(W A) W (R - A Z) with the polynomial of the smoother, as a recurrence that starts at Z:
+  /// one product and one pass per degree, where the polynomial applied to the residual would cost
+  /// another copy and addition.
   void smooth(Exec const& exec, Level const& level, ConstBlock<Scalar, Exec> const& R,
               Vectors const& Z, Vectors const& image, Vectors const& other) const {
     Real const middle = (level.smoother->upper() + level.smoother->lower()) / 2;
@@ -177,8 +178,8 @@ class VCycle {
   int degree_;
   mutable std::vector<Memory> memory_;
   mutable int widest_ = 0;
-  mutable int singles_ = 0;               ///< cycles with one column
-  mutable std::vector<Level> in_slices_;  ///< for more of them; may be empty
+  mutable int singles_ = 0;               ///< number of cycles with one column
+  mutable std::vector<Level> in_slices_;  ///< for further cycles with one column; may be empty
 };
 
 }  // namespace blockspan::levels

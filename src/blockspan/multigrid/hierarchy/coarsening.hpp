@@ -12,18 +12,18 @@
 
 namespace blockspan::levels {
 
-/// What the steps of one setup or refresh share.
+/// Shared state of the steps of one setup or refresh.
 template <class Scalar, class Exec>
 class SetupRun {
  public:
   using Options = MultigridOptions<Scalar, Exec>;
 
-  /// entries, rows: of this process, on level 0.
+  /// entries, rows: of level 0, of this process.
   SetupRun(Options const& given, MultigridSeconds& phases, std::int64_t entries, std::int64_t rows,
            bool keep = false)
       : options(given),
         keep_prolongators(keep),
-        // the patterns of a level 0 are several times its own: a few allocations each
+        // the patterns of level 0 are several times as large as A: a few allocations each
         arena("Blockspan::multigrid", entries + 8 * rows),
         phases_(phases) {}
 
@@ -31,7 +31,7 @@ class SetupRun {
   bool const keep_prolongators;  ///< in a refresh
   Arena<Exec> arena;
 
-  /// The time since the last call was spent on this. Waits.
+  /// Adds the time since the last call to a phase. Fences.
   void charge(Exec const& exec, double MultigridSeconds::*phase) {
     exec.fence("Blockspan::multigrid_charge");
     auto const now = Clock::now();
@@ -39,7 +39,7 @@ class SetupRun {
     InterruptionCheck::step();
     charged_ = now;
   }
-  /// Charges the time since the last charge by the phases of another setup.
+  /// Adds the phases of another setup, which ran since the last call.
   void charge(MultigridSeconds const& phases) {
     phases_ += phases;
     charged_ = Clock::now();
@@ -51,8 +51,8 @@ class SetupRun {
   Clock::time_point charged_ = Clock::now();
 };
 
-/// Of W A. of: the matrix of the operator A, or W. Eight steps bound it as well as twelve; what
-/// they miss of an indefinite A is left to the probe.
+/// The spectrum of W A. of: the matrix of the operator A, or W. Eight Lanczos steps bound it as
+/// well as twelve; an indefiniteness that they miss is left to the probe.
 template <class Scalar, class Exec, class Source>
 ChebyshevSetup<Scalar, Exec> level_spectrum(Exec const& exec, SetupRun<Scalar, Exec>& setup,
                                             LinearOperator<Scalar, Exec> const& A,
@@ -61,30 +61,31 @@ ChebyshevSetup<Scalar, Exec> level_spectrum(Exec const& exec, SetupRun<Scalar, E
                                                   {.seed = setup.options.seed}, 8);
 }
 
-/// The rows of a level that this process has, and the way to the next level: aggregates, P and
-/// P^H A P, in double precision. Where rows are spread over ranks, without the columns of others;
-/// nothing here communicates.
+/// The local rows of a level, and the transfer to the next level: aggregates, P and P^H A P, in
+/// double precision. Where rows are distributed over ranks, without the columns of other ranks; no
+/// communication here.
 template <class Scalar, class Exec>
 struct Coarsening {
   using Matrix = CrsMatrix<Scalar, Exec>;
   using Spectrum = ChebyshevSetup<Scalar, Exec>;
 
-  Matrix A;  ///< square; columns ascend
+  Matrix A;  ///< square; rows are sorted
   NodePartition<Exec> nodes;
   Block<Scalar, Exec> near_null;  ///< rows x q
-  /// Marks of the rows that lack entries, in columns of other ranks; empty: no row does.
+  /// Flags of the rows that lack entries, in columns of other ranks; empty if no row does.
   Integers<Exec> cut_rows;
 
   // A_next = (C + C^H) / 2, C = R (A P), P = S T or S S T, S = I - omega / b W A_filtered, R = P^H.
-  // Patterns and T depend on the first values only; refresh computes the rest anew.
+  // Patterns and T depend on the first values only; refresh recomputes the rest.
   Tentative<Scalar, Exec> T;
   FilteredPattern<Exec> filtered;
   Array<Scalar, Exec> S;
-  std::shared_ptr<MatrixOperator<Scalar, Exec> const> filtered_op;  ///< null: nothing is left out
-  bool twice = false;                                               ///< P = S S T
-  Pattern<Exec> smoothed_once;                                      ///< of S T, if twice
-  Pattern<Exec> prolongator, product, coarse;                       ///< of P, A P and C
-  /// Rows with the same columns: of A (and A P), S, T, P and R (and C).
+  std::shared_ptr<MatrixOperator<Scalar, Exec> const>
+      filtered_op;                             ///< null: nothing is filtered out
+  bool twice = false;                          ///< P = S S T
+  Pattern<Exec> smoothed_once;                 ///< pattern of S T, if twice
+  Pattern<Exec> prolongator, product, coarse;  ///< of P, A P and C
+  /// Groups of rows with the same columns: of A (and A P), S, T, P and R (and C).
   Supernodes supernodes, filtered_supernodes, tentative_supernodes, prolongator_supernodes,
       coarse_supernodes;
   Transposed<Exec> restrictor;
@@ -97,18 +98,18 @@ struct Coarsening {
   Matrix R_matrix() const { return matrix_of<Scalar, Exec>(restrictor.pattern, R); }
   Matrix coarse_matrix() const { return matrix_of<Scalar, Exec>(coarse, C); }
 
-  /// Everything, for the level's `number`; false: there are no coarse rows, because A is too
-  /// loosely tied or (report.spent > 0) all of them would be null vectors. spectrum: of W A.
+  /// All steps for level `number`; false if there are no coarse rows, because A is too weakly
+  /// coupled or (report.spent > 0) all of them would be null vectors. spectrum: of W A.
   bool coarsen(Exec const& exec, SetupRun<Scalar, Exec>& setup, Spectrum const& spectrum,
                std::size_t number);
-  /// With the caller's prolongator in place of a tentative one that is not smoothed.
+  /// With a prolongator of the user instead of T; it is not smoothed.
   void use_given(Exec const& exec, SetupRun<Scalar, Exec>& setup, Spectrum const& spectrum,
                  std::size_t number);
-  /// Other values of A, and of P unless that is to be kept.
+  /// Recomputes values for new values of A, those of P unless prolongators are kept.
   void refresh(Exec const& exec, SetupRun<Scalar, Exec>& setup, Spectrum const& spectrum);
 
  private:
-  /// Hosts find the entries of P, A P and C and add up their values in one pass.
+  /// Hosts compute patterns and values of P, A P and C in one pass.
   static constexpr bool values_with_patterns = runs_on_host_v<Exec>;
 
   bool form(Exec const& exec, SetupRun<Scalar, Exec>& setup, Spectrum const& spectrum);

@@ -12,15 +12,15 @@
 
 namespace blockspan::levels {
 
-/// Of strengths by pulses, on every level.
+/// theta of strengths by pulses, on every level.
 inline constexpr double pulse_theta = 0.25;
 
-/// Of the prolongator's smoothing: the omega for which the largest t (1 - omega t)^2 on [0, 1],
-/// what the energy of its columns grows with, is least (Vanek, Mandel and Brezina 1996).
+/// omega of the prolongator's smoothing: minimizes the maximum of t (1 - omega t)^2 on [0, 1],
+/// which bounds the energy of its columns (Vanek, Mandel and Brezina 1996).
 inline constexpr double damping = 4.0 / 3;
 
-/// Where no more of A's entries are between nodes that are no strong neighbours, they smooth the
-/// prolongator with the others: interfaces between coefficients, rather than anisotropy.
+/// Up to this share of entries of A between nodes that are not strong neighbours, these entries
+/// smooth the prolongator too: they are at interfaces of coefficients, rather than anisotropy.
 inline constexpr double tolerated_weak_entries = 0.25;
 
 template <class Scalar, class Exec>
@@ -110,11 +110,11 @@ void Coarsening<Scalar, Exec>::refresh(Exec const& exec, SetupRun<Scalar, Exec>&
   form_values(exec, setup);
 }
 
-/// Patterns and values; false: the entries that are no strong neighbours make C too dense.
+/// Patterns and values; false: with the entries between weak neighbours C would be too dense.
 template <class Scalar, class Exec>
 bool Coarsening<Scalar, Exec>::form(Exec const& exec, SetupRun<Scalar, Exec>& setup,
                                     Spectrum const& spectrum) {
-  // T and R that are made here have the same columns in all rows of a node, and products those of
+  // T and R built here have the same columns in all rows of a node, and products have those of
   // their left factor
   bool const made = setup.options.prolongators.empty();
   auto const groups = nodes.groups();
@@ -146,7 +146,7 @@ bool Coarsening<Scalar, Exec>::form(Exec const& exec, SetupRun<Scalar, Exec>& se
   return true;
 }
 
-/// P = S T, or S S T: its pattern, on hosts with the values.
+/// P = S T, or S S T: the pattern, on hosts also the values.
 template <class Scalar, class Exec>
 void Coarsening<Scalar, Exec>::find_smoothed(Exec const& exec, SetupRun<Scalar, Exec>& setup,
                                              [[maybe_unused]] Spectrum const& spectrum) {
@@ -217,7 +217,7 @@ bool Coarsening<Scalar, Exec>::form_products(Exec const& exec, SetupRun<Scalar, 
   }
 }
 
-/// P and R.
+/// Values of P and R.
 template <class Scalar, class Exec>
 void Coarsening<Scalar, Exec>::form_prolongator(Exec const& exec, SetupRun<Scalar, Exec>& setup,
                                                 Spectrum const& spectrum) {
@@ -229,7 +229,7 @@ void Coarsening<Scalar, Exec>::form_prolongator(Exec const& exec, SetupRun<Scala
   gather_conjugates<Exec, Scalar>(exec, restrictor.places, P, R);
 }
 
-/// S.
+/// Values of S.
 template <class Scalar, class Exec>
 void Coarsening<Scalar, Exec>::form_smoother(Exec const& exec, SetupRun<Scalar, Exec>& setup,
                                              Spectrum const& spectrum) {
@@ -256,10 +256,10 @@ void Coarsening<Scalar, Exec>::form_smoother(Exec const& exec, SetupRun<Scalar, 
   double const factor = upper > 0 ? damping / upper : 0;
   each_by_lanes(exec, "Blockspan::multigrid_smooth", of_S.rows, lanes_for(of_S.entries, of_S.rows),
                 SmoothRows<Scalar>{of_S, weights.data(), factor, S.data()});
-  exec.fence("Blockspan::multigrid_smoother");  // the weights may be freed
+  exec.fence("Blockspan::multigrid_smoother");  // the weights may be freed on return
 }
 
-/// P where rows of A lack entries.
+/// Corrects P in rows where A lacks entries.
 template <class Scalar, class Exec>
 void Coarsening<Scalar, Exec>::restore_near_null(Exec const& exec) {
   if (cut_rows.extent(0) > 0)
@@ -280,10 +280,10 @@ void Coarsening<Scalar, Exec>::smooth(Exec const& exec, SetupRun<Scalar, Exec>& 
   auto const once = scratch_array<Scalar>(exec, setup.arena, smoothed_once.entries());
   multiply(T.pattern, T.values, tentative_supernodes, smoothed_once, once);
   multiply(smoothed_once, once, filtered_supernodes, prolongator, P);
-  exec.fence("Blockspan::multigrid_smooth");  // what is lent may be used again
+  exec.fence("Blockspan::multigrid_smooth");  // the borrowed arrays may be reused after this
 }
 
-/// The next level's matrix.
+/// The values of the next level's matrix.
 template <class Scalar, class Exec>
 void Coarsening<Scalar, Exec>::form_values(Exec const& exec, SetupRun<Scalar, Exec>& setup) {
   auto const of_AP = scratch_array<Scalar>(exec, setup.arena, product.entries()),
@@ -297,7 +297,7 @@ void Coarsening<Scalar, Exec>::form_values(Exec const& exec, SetupRun<Scalar, Ex
   setup.charge(exec, &MultigridSeconds::values);
 }
 
-/// C := the mean of R A P and its adjoint, which differ by rounding.
+/// C := the mean of R A P and its adjoint, which differ only by rounding.
 template <class Scalar, class Exec>
 void Coarsening<Scalar, Exec>::take_mean(Exec const& exec, Array<Scalar, Exec> const& of_RAP) {
   auto const pattern = coarse.ref();

@@ -10,17 +10,17 @@
 
 namespace blockspan::levels {
 
-/// What is known of level 0 of a hierarchy that begins below others.
+/// Near-null vectors and nodes of level 0, for a hierarchy that continues another one.
 template <class Scalar, class Exec>
 struct HierarchyStart {
   Block<Scalar, Exec> near_null;  ///< rows x q
   NodePartition<Exec> nodes;
 };
 
-/// The levels of multigrid, in double precision: made on Exec, once, and again in part for new
-/// values. Scalar: double or Kokkos::complex<double>. Ranks: how the rows of levels lie and what
-/// solves the last one, OneRank or ManyRanks (distributed/). Every member waits; where there are
-/// several ranks, all call together.
+/// The levels of multigrid, in double precision: built on Exec once, and partly recomputed for new
+/// values. Scalar: double or Kokkos::complex<double>. Ranks: how the rows of levels are distributed
+/// and how the last one is solved, OneRank or ManyRanks (distributed/). Every member function
+/// fences; on several ranks all call together.
 template <class Scalar, class Exec, class Ranks>
 class Hierarchy {
  public:
@@ -30,16 +30,17 @@ class Hierarchy {
   using Options = MultigridOptions<Scalar, Exec>;
   using Start = HierarchyStart<Scalar, Exec>;
 
-  /// A: n x n, valid. options: validated, with the block size. start: in place of what the options
-  /// say of near-null vectors and blocks; then a hierarchy that is not complete cannot be
+  /// A: n x n, valid. options: validated, with the block size. start: replaces the near-null
+  /// vectors and nodes given by the options; then a hierarchy that is not complete cannot be
   /// refreshed.
   Hierarchy(Exec const& exec, Matrix const& A, Options const& asked, Ranks given = {},
             Start const* start = nullptr);
 
-  /// All levels are there, and none was refused: refresh keeps their patterns.
+  /// Whether all levels exist and none was rejected: then refresh keeps their patterns.
   bool is_complete() const { return complete_; }
 
-  /// Values of another matrix of the same pattern. Throws Error where it has another.
+  /// Updates the hierarchy for another matrix of the same pattern. Throws Error for another
+  /// pattern.
   void refresh(Exec const& exec, Matrix const& A, bool keep_prolongators);
 
   Ranks const& ranks() const { return ranks_; }
@@ -48,9 +49,10 @@ class Hierarchy {
   Options options;
   std::vector<Level> levels;
   MultigridReport report;
-  int generation = 0;  ///< counts the times that level 0 has become another matrix
+  int generation = 0;  ///< number of times that level 0 was replaced by another matrix
 
-  /// For Ranks: the spectrum of a level, unless it is solved in another way; false: A is of no use.
+  /// For Ranks: computes the spectrum of a level, unless it is solved otherwise; false: A is
+  /// rejected.
   bool measure(Exec const& exec, SetupRun<Scalar, Exec>& setup, std::size_t number);
 
  private:
@@ -63,14 +65,14 @@ class Hierarchy {
   bool complete_ = false;
 };
 
-/// Of a matrix that this process has all of.
+/// The hierarchy of a matrix that is on this process alone.
 template <class Scalar, class Exec>
 using WholeHierarchy = Hierarchy<Scalar, Exec, OneRank<Scalar, Exec>>;
 
-/// The near-null vectors of level 0 by the options, of the local rows: all ranks
-/// together. options.coordinates: of the nodes that have local rows, a node cut by ranks on both.
-/// op: of A, weights: W, upper: bound of the largest eigenvalue of W A. matrix: A, where a rank has
-/// all of it; else null.
+/// The near-null vectors of level 0 specified by the options, for the local rows; called by all
+/// ranks. options.coordinates: of the nodes that have local rows, a node divided between ranks on
+/// both. op: operator of A, weights: W, upper: bound of the largest eigenvalue of W A. matrix: A if
+/// one rank has all of it, else null.
 template <class Scalar, class Exec>
 Block<Scalar, Exec> near_null_vectors(
     Exec const& exec, MultigridOptions<Scalar, Exec> const& options,

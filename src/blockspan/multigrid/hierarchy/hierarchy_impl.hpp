@@ -38,7 +38,7 @@ Hierarchy<Scalar, Exec, Ranks>::Hierarchy(Exec const& exec, Matrix const& A, Opt
   descend(exec, setup);
 }
 
-/// All levels below the first, which is measured and has its near-null vectors and nodes.
+/// All levels below the first, which has its spectrum, near-null vectors and nodes.
 template <class Scalar, class Exec, class Ranks>
 void Hierarchy<Scalar, Exec, Ranks>::descend(Exec const& exec, SetupRun<Scalar, Exec>& setup) {
   while (!ranks_.is_last(*this, levels.size() - 1)) {
@@ -76,7 +76,7 @@ bool Hierarchy<Scalar, Exec, Ranks>::measure(Exec const& exec, SetupRun<Scalar, 
   if (number == 0) {
     if (level.spectrum.indefinite_row >= 0 || !level.spectrum.estimate.finite)
       fail("blockspan::multigrid", fault);
-    // Ritz values mean nothing where A is not Hermitian
+    // Ritz values have no meaning if A is not Hermitian
     if (!OperatorProbe<Scalar, Exec>(exec, *level.op, *level.op, options.seed).hermitian()) {
       reject(report, MultigridStatus::not_hermitian,
              "the matrix is not Hermitian: chebyshev and multigrid do not apply");
@@ -89,7 +89,7 @@ bool Hierarchy<Scalar, Exec, Ranks>::measure(Exec const& exec, SetupRun<Scalar, 
   return false;
 }
 
-/// The last level, and the report of all.
+/// Solver of the last level, and the report of all levels.
 template <class Scalar, class Exec, class Ranks>
 void Hierarchy<Scalar, Exec, Ranks>::finish(Exec const& exec, SetupRun<Scalar, Exec>& setup) {
   ranks_.solve_last(exec, setup, *this);
@@ -112,7 +112,7 @@ void Hierarchy<Scalar, Exec, Ranks>::refresh(Exec const& exec, Matrix const& A,
   generation += before;
 }
 
-/// False: only a setup can use these values.
+/// False: these values require a new setup.
 template <class Scalar, class Exec, class Ranks>
 bool Hierarchy<Scalar, Exec, Ranks>::renew(Exec const& exec, Matrix const& A,
                                            bool keep_prolongators) {

@@ -21,8 +21,9 @@
 
 namespace blockspan::published {
 
-/// Writes a sparse matrix out, row-major: a row a team thread, its lanes the entries. The
-/// columns of a row ascend; of entries at one place the first one's lane adds them up.
+/// Writes a sparse matrix as a dense one, row-major: one row per team thread, its lanes over the
+/// entries. The columns of a row are sorted; repeated entries are added by the lane of the first
+/// one.
 template <class Exec, class Scalar, class Ordinal>
 struct WriteDense {
   using Policy = Kokkos::TeamPolicy<Exec>;
@@ -54,7 +55,7 @@ struct WriteDense {
   }
 };
 
-/// A block as the BLAS sees it: column-major, maybe of the transpose.
+/// A block as an operand of the BLAS: column-major, possibly as its transpose.
 struct GemmBlock {
   bool row_major;
   std::int64_t leading;
@@ -71,7 +72,7 @@ GemmBlock gemm_block(Block const& B, char const* name) {
   return {by_rows, stride > least ? stride : (least > 0 ? least : 1)};
 }
 
-/// The handles that a plan keeps, made on demand.
+/// The BLAS handles of a plan, created on demand.
 template <class Exec, class Ordinal>
 BlasHandles<Exec>& blas_of(PlanState<Exec, Ordinal>& plan) {
   std::lock_guard const lock(plan.transposing);
@@ -79,8 +80,8 @@ BlasHandles<Exec>& blas_of(PlanState<Exec, Ordinal>& plan) {
   return *static_cast<BlasHandles<Exec>*>(plan.blas.get());
 }
 
-/// Y = alpha op(A) X + beta Y by way of a dense op(A). Throws Error where that has no room, where
-/// the BLAS cannot address it, or where this backend has none.
+/// Y = alpha op(A) X + beta Y with a dense copy of op(A). Throws Error where the copy is too large,
+/// where the BLAS cannot address it, or where there is no BLAS for this backend.
 template <class Exec, class Scalar, class Ordinal>
 void multiply_dense(SpmmCall<Exec, Scalar, Ordinal> const& call, PlanState<Exec, Ordinal>& plan) {
   Exec const& exec = call.exec;
@@ -120,7 +121,7 @@ void multiply_dense(SpmmCall<Exec, Scalar, Ordinal> const& call, PlanState<Exec,
             A.columns,
             filled,
             rows_per_team});
-  // Row-major is column-major of the transpose: Y^T = X^T A^T, or Y = A X, each from what is there.
+  // A row-major block is the column-major transpose: Y^T = X^T A^T, or Y = A X, without copies.
   auto const m = static_cast<int>(A.rows), k = static_cast<int>(A.columns);
   auto const n = static_cast<int>(product.Y.columns);
   auto const leading = std::max(k, 1);

@@ -21,7 +21,7 @@
 
 namespace blockspan::published {
 
-/// What a BLAS wants to keep between calls, one a instance of the execution space; made on demand.
+/// Handles of a BLAS, one per instance of the execution space, created on demand.
 template <class Exec>
 class BlasHandles {
  public:
@@ -103,7 +103,7 @@ void cublas_gemm(Kokkos::Cuda const& exec, BlasHandles<Kokkos::Cuda>& handles,
 }
 #endif
 
-/// Queued on `exec`; hosts: done on return, on the calling thread.
+/// Asynchronous on `exec`; on hosts complete on return, called from this thread.
 template <class Exec, class Scalar>
 void gemm(Exec const& exec, BlasHandles<Exec>& handles, GemmCall<Scalar> const& call) {
   if constexpr (runs_on_host_v<Exec>) {

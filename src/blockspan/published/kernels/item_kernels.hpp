@@ -13,8 +13,8 @@
 
 namespace blockspan::published {
 
-/// The naive baselines, a RangePolicy functor: a work item is a row, which it walks once a column,
-/// or one element of Y. No lanes, no teams, nothing shared.
+/// The naive baselines, as a RangePolicy functor: a work item is a row, traversed once per column,
+/// or one element of Y. No lanes, no teams, no sharing.
 template <class Exec, class Scalar, class Entries, class Epilogue>
 struct ItemKernel {
   struct Row {};

@@ -15,12 +15,13 @@
 
 namespace blockspan::published {
 
-/// The products of a tile go to scratch, and a segmented prefix sum, which begins anew where a row
-/// begins, leaves the sum of a row at its last entry (Blelloch, Heroux, Zagha 1993). Plain prefix
-/// sums and differences would be shorter, but cancel. A column at a time: the form for one column.
+/// The products of a tile are stored in scratch, and a segmented prefix sum, which restarts at the
+/// beginning of every row, leaves the sum of a row at its last entry (Blelloch, Heroux, Zagha
+/// 1993). Differences of plain prefix sums would be shorter, but suffer from cancellation. One
+/// column at a time: the method for a single column.
 ///
-/// A worker scans its own few neighbours, then the workers' last sums are scanned by doubling
-/// steps.
+/// A worker scans its own consecutive entries, then the last sums of the workers are scanned by
+/// recursive doubling.
 template <class Scalar, class Ordinal>
 struct SegmentedScan {
   static constexpr bool splits_rows = true;
@@ -30,7 +31,7 @@ struct SegmentedScan {
   CutTiles<Scalar, Ordinal> tiles;
   AnyEntries<Scalar, Ordinal> entries;
   BlockRef<Scalar const> X;
-  int workers;  ///< lanes of a team
+  int workers;  ///< threads of a team
 
   std::size_t scratch_bytes() const {
     return scratch_for(capacity * (sizeof(Scalar) + sizeof(int)) +
@@ -73,7 +74,7 @@ struct SegmentedScan {
   }
 
  private:
-  /// The sum of a worker's last segment, and whether the segment began within the worker.
+  /// The sum of a worker's last segment, and whether the segment began within the worker's entries.
   struct LastSum {
     Scalar sum;
     int closed;
@@ -106,8 +107,8 @@ struct SegmentedScan {
     team.team_barrier();
   }
 
-  /// Inclusive, over the workers, from one half of `last_sums` to the other and back; where it
-  /// ended.
+  /// Inclusive scan over the workers, alternating between the halves of `last_sums`; returns the
+  /// half with the result.
   template <class Team>
   KOKKOS_FORCEINLINE_FUNCTION LastSum const* scan_workers(Team const& team,
                                                           LastSum* last_sums) const {

@@ -9,8 +9,8 @@
 
 namespace blockspan::published {
 
-// Where the lanes of a team thread keep a chunk of entries that they have read together, one entry
-// a lane, before every lane uses all of them.
+// Storage for a chunk of entries that the lanes of a team thread load together, one entry per lane,
+// before every lane uses all of them.
 
 /// In the team scratch of the thread.
 template <class Scalar, class Ordinal>
@@ -38,8 +38,8 @@ struct ScratchStage {
   KOKKOS_FORCEINLINE_FUNCTION Scalar value(int i) const { return values[i]; }
 };
 
-/// In registers, one entry a lane, from where it is broadcast. All lanes read the same entry at
-/// the same time. Where there is one lane only, a chunk is one entry.
+/// In registers, one entry per lane, broadcast from there. All lanes read the same entry at the
+/// same time. With a single lane a chunk is one entry.
 template <class Scalar, class Ordinal>
 struct LaneStage {
   static constexpr std::size_t bytes = 0;

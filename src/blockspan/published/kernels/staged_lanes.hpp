@@ -12,9 +12,9 @@
 
 namespace blockspan::published {
 
-/// Staged loads: the lanes of a team thread read a chunk of entries together, coalesced, and keep
-/// it in `Stage`; then each lane walks the chunk for its vector of `Width` neighbouring columns.
-/// Portable: where a thread has one lane, that lane does both.
+/// Staged loads: the lanes of a team thread load a chunk of entries together, coalesced, into
+/// `Stage`; then each lane traverses the chunk for its vector of `Width` adjacent columns.
+/// Portable: a thread with a single lane does both.
 template <class Scalar, class Ordinal, int Width, bool Wide, class Stage>
 struct StagedLanes {
   static constexpr unsigned blocks = tuning::device_blocks;
@@ -22,7 +22,7 @@ struct StagedLanes {
 
   AnyEntries<Scalar, Ordinal> entries;
   VectorAccess<Scalar, Width, Wide> X;
-  int vectors;  ///< in a row of X
+  int vectors;  ///< per row of X
   int lanes;    ///< of a thread
 
   template <class Team>
@@ -30,7 +30,7 @@ struct StagedLanes {
     return Stage(team, lanes);
   }
 
-  /// consume(column, sum) for all columns, once each, on the lane that has the sum.
+  /// Calls consume(column, sum) once for every column, on the lane that has the sum.
   template <class Team, class Segment, class Consume>
   KOKKOS_FORCEINLINE_FUNCTION void for_each_sum(Team const& team, Stage& stage,
                                                 Segment const& segment,

@@ -16,9 +16,9 @@
 namespace blockspan::published {
 
 /// A team owns a block of rows and a panel of columns. It stages a tile of X, some rows of the
-/// panel, in scratch; each thread reads from it what its rows need; the next tile begins at the
-/// least column not yet read. So a row of X is read once a block of rows, whatever their number of
-/// nonzeros. The columns of every row ascend.
+/// panel, in scratch; each thread reads the rows that its entries need; the next tile begins at the
+/// least column not yet processed. So a row of X is read once per block of rows, however many
+/// entries use it. The columns of every row are sorted.
 template <class Scalar, class Ordinal, int Width, bool Wide>
 struct StagedTile {
   static constexpr bool splits_rows = false;
@@ -31,9 +31,9 @@ struct StagedTile {
   std::int64_t rows;
   AnyEntries<Scalar, Ordinal> entries;
   VectorAccess<Scalar, Width, Wide> X;
-  int vectors;  ///< in a row of X
+  int vectors;  ///< per row of X
   int lanes;    ///< of a thread: vectors of a panel, a power of two
-  int panels;   ///< teams are numbered panels first
+  int panels;   ///< in the numbering of teams, panels vary fastest
 
   std::size_t scratch_bytes() const {
     return scratch_for(static_cast<std::size_t>(tuning::tile_rows * lanes) * sizeof(P));
@@ -81,7 +81,7 @@ struct StagedTile {
   }
 
  private:
-  /// The entries of a row that are still to be taken.
+  /// The entries of a row that are not yet processed.
   struct Rest {
     int next, last;
   };
@@ -89,7 +89,7 @@ struct StagedTile {
     return row < rows ? Rest{row_offsets[row], row_offsets[row + 1]} : Rest{0, 0};
   }
 
-  /// The least column that a row of the team needs next; `none` if none does.
+  /// The least column that a row of the team needs next; `none` if all are finished.
   template <class Team>
   KOKKOS_FORCEINLINE_FUNCTION Ordinal least_column(Team const& team, Rest const* rest,
                                                    Ordinal none) const {

@@ -9,11 +9,11 @@
 
 namespace blockspan::published {
 
-/// Y = epilogue(op(A) X), all threads of a team multiply one tile of
-/// the matrix together, through team scratch.
+/// Y = epilogue(op(A) X): all threads of a team process one tile of the matrix together, through
+/// team scratch.
 ///
-/// Work: multiplies a tile; calls consume(segment, column, sum) once for every part of a row and
-/// every column, on one lane, and says how much scratch a team needs. Epilogue: the only code that
+/// Work: multiplies a tile, calls consume(segment, column, sum) once for every part of a row and
+/// every column, on one lane, and returns the scratch size of a team. Epilogue: the only code that
 /// writes Y.
 template <class Exec, class Work, class Epilogue>
 struct TeamKernel {

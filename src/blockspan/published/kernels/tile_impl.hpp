@@ -15,15 +15,15 @@
 
 namespace blockspan::published {
 
-/// Finds where tile t begins: entry(t), and row(t), the first row that does not end before it.
+/// Finds the start of tile t: entry(t), and row(t), the first row that does not end before it.
 template <class Exec, class Ordinal>
 struct FindTiles {
   TileList<Exec, Ordinal> list;
   int const* row_offsets;
   std::int64_t rows, entries, tiles;
-  bool with_rows;  ///< rows count as work
+  bool with_rows;  ///< rows count as work units
 
-  /// Rows that end at or before entry k, of those at most `most`; with_rows: that end within the
+  /// Number of rows that end at or before entry k, at most `most`; with_rows: that end within the
   /// first k units of work.
   KOKKOS_FUNCTION std::int64_t rows_before(std::int64_t k, std::int64_t most) const {
     std::int64_t low = 0, high = most;
@@ -44,7 +44,7 @@ struct FindTiles {
     std::int64_t i = rows_before(work, with_rows && work < rows ? work : rows);
     std::int64_t k = with_rows ? work - i : work;
     if (t == 0) i = 0, k = 0;
-    // a row all of whose entries came before has ended there
+    // a row whose entries all belong to earlier tiles ends in the tile before
     if (with_rows && i < rows && static_cast<std::int64_t>(row_offsets[i]) < k &&
         static_cast<std::int64_t>(row_offsets[i + 1]) == k)
       ++i;
@@ -54,9 +54,9 @@ struct FindTiles {
   }
 };
 
-/// Cuts the pattern into tiles without regard to where rows begin: of at most `work` entries, or,
-/// with_rows, of at most `work` rows and entries together (Merrill, Garland 2016). `entries`: as
-/// `summarize` counts them. O(tiles log rows).
+/// Partitions the pattern into tiles independently of row boundaries: of at most `work` entries,
+/// or, with_rows, of at most `work` rows and entries together (Merrill, Garland 2016). `entries`:
+/// as counted by `summarize`. O(tiles log rows).
 template <class Exec, class Ordinal>
 TileList<Exec, Ordinal> cut_equal_tiles(Exec const& exec, PatternRef<int, Ordinal> const& A,
                                         std::int64_t entries, bool with_rows, std::int64_t work) {
@@ -71,13 +71,13 @@ TileList<Exec, Ordinal> cut_equal_tiles(Exec const& exec, PatternRef<int, Ordina
   return list;
 }
 
-/// The usual size of a tile, or the one asked for if that is less and not 0.
+/// The default size of a tile, or `asked` if that is smaller and not 0.
 inline std::int64_t size_of_tile(std::int64_t usual, std::int64_t asked) {
   return asked > 0 && asked < usual ? asked : usual;
 }
 
-/// Enters what cuts patterns of a backend for the kernels that want tiles, of at most `asked`
-/// entries if that is not 0.
+/// Registers the partitioning functions of a backend for the kernels that use tiles, of at most
+/// `asked` entries if that is not 0.
 template <class Exec, class Ordinal>
 void register_published_tiles() {
   using Pattern = PatternRef<int, Ordinal>;

@@ -25,9 +25,9 @@
 
 namespace blockspan::published {
 
-/// Launches tiles, staged loads and whole teams. They are peers for comparison, so they are
-/// compiled once for plain and permuted entries, and with two widths of vectors: 16 bytes (Width >
-/// 1) and single columns.
+/// Launches kernels with tiles, staged loads and whole teams. They are for comparison only, so they
+/// are compiled once for plain and permuted entries, and with two widths of vectors: 16 bytes
+/// (Width > 1) and single columns.
 template <class Call, int Width>
 class PublishedLaunch {
  public:
@@ -43,7 +43,7 @@ class PublishedLaunch {
         entries_{call.prepared.pattern.column_indices, call.prepared.permutation, call.values,
                  conjugates(call.product.op)} {}
 
-  /// merge, balanced: a tile a team thread.
+  /// merge, balanced: one tile per team thread.
   void direct() const {
     auto const& prepared = call_.prepared;
     SegmentsOfTeam share{prepared.tiles.tiles, 1};
@@ -147,7 +147,7 @@ class PublishedLaunch {
   Any entries_;
 };
 
-/// thread_per_row, thread_per_element: a work item a row, or an element of Y.
+/// thread_per_row, thread_per_element: one work item per row, or per element of Y.
 template <bool ElementItems, class Call>
 void launch_items(Call const& call) {
   auto const& product = call.product;
@@ -167,7 +167,7 @@ void launch_items(Call const& call) {
       });
 }
 
-/// run(launch) with vectors where they fit, else with single columns.
+/// Calls run(launch) with vectors of columns if layout and width allow, else with single columns.
 template <class Call, class Run>
 void with_width(Call const& call, Run const& run) {
   constexpr int width = device_vector_v<typename Call::Scalar>;

@@ -3,7 +3,7 @@
 #include <blockspan/spmm/variants.hpp>
 
 // The rows of the menu that this library registers: kernels of the literature and naive baselines.
-// No plan chooses them; launch_published.hpp runs them.
+// No plan selects them automatically; launch_published.hpp launches them.
 
 namespace blockspan::published {
 
@@ -139,7 +139,7 @@ inline constexpr SpmmVariant const* menu[] = {&thread_per_row, &thread_per_eleme
                                               &merge,          &balanced,
                                               &prefix_sum,     &dense};
 
-/// Enters the rows into the menu of the core.
+/// Adds the rows to the menu of the core.
 inline void register_published_menu() {
   for (auto const* const variant : menu) register_spmm_variant(*variant);
 }

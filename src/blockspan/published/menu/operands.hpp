@@ -30,9 +30,9 @@ struct AnyEntries {
   KOKKOS_FORCEINLINE_FUNCTION void prefetch(int, int = 0) const {}
 };
 
-/// Vectors of `Width` neighbouring columns of X. Wide: a vector is one 16-byte load; X is row-major
-/// and aligned. Otherwise, with Width > 1, the rows of X are contiguous; with Width 1 X may have
-/// any strides.
+/// Vectors of `Width` adjacent columns of X. Wide: a vector is one 16-byte load; X is row-major and
+/// aligned. Otherwise, with Width > 1, the rows of X are contiguous; with Width 1 X may have any
+/// strides.
 template <class Scalar, int Width, bool Wide>
 struct VectorAccess {
   BlockRef<Scalar const> X;

@@ -8,7 +8,7 @@
 
 namespace blockspan::published {
 
-/// Enters what runs them with these types.
+/// Registers the launch functions of all published kernels for these types.
 template <class Exec, class Scalar, class Ordinal>
 void register_published_kernels() {
   using Call = SpmmCall<Exec, Scalar, Ordinal>;
