@@ -20,17 +20,19 @@ class MultigridState;
 }  // namespace levels
 
 /// Y = M^-1 X by one V cycle of smoothed aggregation: a preconditioner for a Hermitian positive
-/// (semi-)definite matrix A with which iteration counts hardly grow as a mesh is refined. Linear,
-/// the same in every call, Hermitian positive definite, also where A is singular (null vectors are
-/// found in the setup); every step is a sparse matrix times the whole block. README.md beside this
-/// file describes how levels are built, and which properties of a problem they use.
+/// (semi-)definite matrix A whose iteration counts hardly grow under mesh refinement. Linear, the
+/// same operator in every call, Hermitian positive definite, also where A is singular (null vectors
+/// are found in the setup); every step is a product of a sparse matrix and the whole block.
+/// README.md in this folder describes how levels are built, and which properties of a problem they
+/// use.
 ///
-/// Setup: on `exec`, in double precision, deterministic; the last level (options.coarse_rows) is
-/// inverted by LAPACK on the host. O(nonzeros) with a constant of 20 to 90 multiplications, mostly
-/// sparse products; memory for P, its adjoint, and patterns and values of the products (some three
-/// times A for a 7-point Laplacian), kept for refresh.
+/// Setup: on `exec`, in double precision, deterministic. The last level (options.coarse_rows) is
+/// inverted on `exec`, or, on hosts and where that is not safe, by LAPACK on the host. O(nonzeros)
+/// with a constant of 20 to 90 multiplications, mostly sparse products; memory for P, its adjoint,
+/// and patterns and values of the products (about three times A for a 7-point Laplacian), kept for
+/// refresh.
 ///
-/// A product is 2 degree products with A of each level, and those with the prolongators:
+/// An application costs 2 degree products with A of each level, and those with the prolongators:
 /// report().products counts them. Blocks may have any width; a wider one than before allocates.
 ///
 /// Sources: Vanek, Mandel and Brezina 1996, doi:10.1007/BF02238511 (smoothed aggregation, filtered
@@ -42,12 +44,12 @@ class Multigrid final : public RefreshableOperator<Scalar, Exec> {
   using Options = MultigridOptions<Scalar, Exec>;
   using Matrix = CrsMatrix<Scalar, Exec>;
 
-  /// A: n x n, as find_asymmetry accepts; columns may be in any order and repeat. A and the arrays
-  /// of `options` stay in use: values of A may only change with refresh. Waits for the instance.
-  /// Throws Error if A is not square, an option is out of range or does not fit A, a near-null
-  /// vector is zero or not finite, a diagonal entry is negative or zero beside others, an entry is
-  /// not finite, a level has more than 2^31 - 1 entries, or memory is short. report().status says
-  /// how good the hierarchy is.
+  /// A: n x n, as find_asymmetry accepts; columns may be unsorted and may repeat. A and the arrays
+  /// of `options` remain in use: values of A may only change with refresh. Fences the instance.
+  /// Throws Error if A is not square, an option is out of range or does not match A, a near-null
+  /// vector is zero or not finite, a diagonal entry is negative, or zero in a row with other
+  /// entries, an entry is not finite, a level has more than 2^31 - 1 entries, or memory is short.
+  /// report().status is the quality of the hierarchy.
   Multigrid(Exec const& exec, Matrix const& A, Options const& options = {});
   Multigrid(Multigrid&&) noexcept;
   Multigrid& operator=(Multigrid&&) noexcept;
@@ -55,30 +57,30 @@ class Multigrid final : public RefreshableOperator<Scalar, Exec> {
 
   std::int64_t rows() const override;
 
-  /// One product at a time: an object's memory serves one instance and one thread. Throws Error if
-  /// X or Y is not n x k, where memory is short, and where the report is not usable().
+  /// One product at a time: the memory of an object is for one instance and one thread. Throws
+  /// Error if X or Y is not n x k, where memory is short, and if the report is not usable().
   void apply(Exec const& exec, ConstBlock<Scalar, Exec> const& X,
              Block<Scalar, Exec> const& Y) const override;
 
   /// Recomputes the values of all levels, and keeps aggregates, tentative prolongators and
-  /// patterns. It is not probed again: the status is unknown then, unless it is one that rules out
-  /// its use.
+  /// patterns. Does not probe: the status is then unknown, unless it excludes the use as a
+  /// preconditioner.
   void refresh(Exec const& exec, Matrix const& A) override;
 
-  /// The same; with keep_prolongators, prolongators keep their values too, which halves the work:
-  /// for matrices that change little, as in nonlinear iterations.
+  /// The same; with keep_prolongators the values of prolongators are kept too, which halves the
+  /// work: for matrices that change little, as in nonlinear iterations.
   void refresh(Exec const& exec, Matrix const& A, bool keep_prolongators);
 
-  /// Sets up a cycle in single precision again in the solver's precision: for a solver that finds
-  /// it not positive definite, which happens for jumps of coefficients above 1e6. False, and
-  /// nothing is done, where it was not in single precision. Waits for the instance.
+  /// Rebuilds a cycle in single precision in the solver's precision: for a solver that finds it not
+  /// positive definite, which happens for coefficient contrasts above 1e6. Returns false, without
+  /// effect, if the cycle was not in single precision. Fences the instance.
   bool use_working_precision(Exec const& exec);
 
   OperatorFacts<Scalar, Exec> facts() const override;
 
   MultigridReport const& report() const;
 
-  /// Implementation: the levels as they are set up, in double precision (hierarchy/hierarchy.hpp).
+  /// Implementation: the levels of the setup, in double precision (hierarchy/hierarchy.hpp).
   using Wide = std::conditional_t<is_complex_v<Scalar>, Kokkos::complex<double>, double>;
   using Levels = levels::Hierarchy<Wide, Exec, levels::OneRank<Wide, Exec>>;
   Levels const& hierarchy() const;
@@ -96,8 +98,8 @@ requires(!sparse::has_blocks_v<Matrix>)
   return {exec, A, options};
 }
 
-/// The same of a BsrMatrix, whose blocks are the nodes (block_size is theirs): a copy as a
-/// CrsMatrix is made, and kept. Throws Error as the class, and where the blocks are larger than 16.
+/// The same for a BsrMatrix, whose blocks are the nodes (they set block_size): it is copied to a
+/// CrsMatrix, which is kept. Throws Error as the class, and if the blocks are larger than 16.
 template <class Exec, class Matrix>
 requires sparse::has_blocks_v<Matrix> Multigrid<typename Matrix::non_const_value_type, Exec>
 multigrid(Exec const& exec, Matrix const& A,

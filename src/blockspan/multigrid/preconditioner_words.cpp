@@ -19,7 +19,7 @@ std::vector<std::string> split(std::string const& text) {
   return parts;
 }
 
-/// The number that `text` is, all of it.
+/// `text` as a number; throws Error unless all of it is one.
 template <class Number>
 Number number(std::string_view option, std::string const& text, char const* what) {
   Number value{};

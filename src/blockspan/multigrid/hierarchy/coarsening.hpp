@@ -80,11 +80,10 @@ struct Coarsening {
   Tentative<Scalar, Exec> T;
   FilteredPattern<Exec> filtered;
   Array<Scalar, Exec> S;
-  std::shared_ptr<MatrixOperator<Scalar, Exec> const>
-      filtered_op;                             ///< null: nothing is filtered out
-  bool twice = false;                          ///< P = S S T
-  Pattern<Exec> smoothed_once;                 ///< pattern of S T, if twice
-  Pattern<Exec> prolongator, product, coarse;  ///< of P, A P and C
+  std::shared_ptr<MatrixOperator<Scalar, Exec> const> filtered_op;  ///< null: nothing is left out
+  bool twice = false;                                               ///< P = S S T
+  Pattern<Exec> smoothed_once;                                      ///< pattern of S T, if twice
+  Pattern<Exec> prolongator, product, coarse;                       ///< of P, A P and C
   /// Groups of rows with the same columns: of A (and A P), S, T, P and R (and C).
   Supernodes supernodes, filtered_supernodes, tentative_supernodes, prolongator_supernodes,
       coarse_supernodes;

@@ -12,7 +12,7 @@
 
 namespace blockspan::levels {
 
-/// W A is zero: any interval serves.
+/// Whether W A is zero: then any interval is valid.
 template <class Scalar, class Exec>
 bool is_zero(ChebyshevSetup<Scalar, Exec> const& spectrum) {
   return !(spectrum.upper > 0) && spectrum.estimate.finite;
@@ -23,7 +23,8 @@ inline void reject(MultigridReport& report, MultigridStatus status, std::string 
   report.message = std::move(message);
 }
 
-/// Of a coarsening, where each rank has made its own. All ranks together.
+/// Combines the reports of a coarsening that each rank has made for its own rows. Called by all
+/// ranks.
 inline MultigridLevelReport sum_over_ranks(Communicator const& ranks, MultigridLevelReport level) {
   level.nodes = ranks.sum(level.nodes);
   level.aggregates = ranks.sum(level.aggregates);
@@ -37,8 +38,8 @@ inline MultigridLevelReport sum_over_ranks(Communicator const& ranks, MultigridL
   return level;
 }
 
-/// Complexities, and the products of a cycle, of the levels in the report, of which there is one at
-/// least. last_work: multiplications on the last one.
+/// Computes complexities and the products of a cycle from the levels in the report, at least one.
+/// last_work: multiplications on the last level.
 inline void sum_up_levels(MultigridReport& report, int degree, double last_work) {
   double nonzeros = 0, rows = 0, work = last_work;
   for (auto const& level : report.levels) {

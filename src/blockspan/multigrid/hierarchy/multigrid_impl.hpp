@@ -16,7 +16,7 @@ namespace blockspan {
 
 namespace levels {
 
-/// Of the coordinates, or the option block_size, or what the pattern shows.
+/// Unknowns per node: from the coordinates, else the option block_size, else found in the pattern.
 template <class Scalar, class Exec>
 int unknowns_of_node(Exec const& exec, CrsMatrix<Scalar, Exec> const& A,
                      MultigridOptions<Scalar, Exec> const& options) {
@@ -35,7 +35,7 @@ CrsMatrix<double_t<Scalar>, Exec> widened(Exec const& exec, CrsMatrix<Scalar, Ex
     return convert_values<double_t<Scalar>>(exec, A);
 }
 
-/// For the setup, in double precision.
+/// The options for the setup, in double precision.
 template <class Scalar, class Exec>
 MultigridOptions<double_t<Scalar>, Exec> widened(Exec const& exec,
                                                  MultigridOptions<Scalar, Exec> const& options,
@@ -115,7 +115,7 @@ Multigrid<Scalar, Exec>::Multigrid(Exec const& exec, Matrix const& A, Options co
   options.block_size = levels::unknowns_of_node(exec, A, asked);
   state_ = std::make_unique<State>(options, levels::near_null_hint(asked, options.block_size),
                                    A.numRows(), RowSpace());
-  // where the cycle has matrices of its own, the setup multiplies single columns only
+  // where the cycle has matrices of its own, the setup multiplies only single columns
   int const columns = State::cycles_in_single(options) ? 1 : options.columns;
   auto const wide = levels::widened(exec, A);
   state_->set_up(

@@ -14,8 +14,9 @@
 
 namespace blockspan::levels {
 
-/// A hierarchy, the cycle over it in the precision asked for, and what is known of both: all of
-/// Multigrid, on one rank and on many. Every member but apply waits; all ranks call together.
+/// A hierarchy, the cycle over it in the requested precision, and their report: the implementation
+/// of Multigrid, on one rank and on several. Every member function but apply fences; all ranks call
+/// together.
 template <class Scalar, class Exec, class Levels>
 class MultigridState {
  public:
@@ -26,7 +27,7 @@ class MultigridState {
   static constexpr bool is_wide = std::is_same_v<Scalar, Wide>;
   static constexpr bool has_single = contains_v<single_t<Scalar>, SpmmScalars>;
 
-  /// rows: local ones. options: validated, with the block size; hint: see near_null_hint.
+  /// rows: number of local rows. options: validated, with the block size; hint: see near_null_hint.
   MultigridState(Options const& given, std::string hint, std::int64_t local, RowSpace const& space)
       : options(given), rows(local), hint_(std::move(hint)), space_(space), narrow_(space) {}
 
@@ -39,14 +40,15 @@ class MultigridState {
     return is_wide && has_single && options.precision == MultigridPrecision::single;
   }
 
-  /// self: the operator that this is the state of. make(options): the hierarchy of these.
+  /// self: the operator that owns this state. make(options): returns the hierarchy for these
+  /// options.
   template <class Make>
   void set_up(Exec const& exec, Make const& make, Self const& self) {
     set_up_one(exec, make(options), self);
     if (report.status == MultigridStatus::weak && may_use_pulses()) try_pulses(exec, make, self);
   }
 
-  /// Nothing may be applied until a refresh comes to its end.
+  /// Forbids apply() until a refresh is complete.
   void forbid() { ready_ = false; }
 
   void refresh(Exec const& exec, Matrix const& A, bool keep_prolongators) {
@@ -54,7 +56,7 @@ class MultigridState {
     if (!levels->is_complete()) working_.reset(), single_.reset();
     bool const exact = levels->report.exact_last;
     levels->refresh(exec, A, keep_prolongators);
-    // the last level has become singular: what solved it is of another kind
+    // the last level has become singular (or regular): its solver has another type
     if (exact != levels->report.exact_last) working_.reset(), single_.reset();
     take_report();
     if (report.usable()) form_cycle(exec);
@@ -96,7 +98,7 @@ class MultigridState {
            options.prolongators.empty() && report.levels.size() > 1;
   }
 
-  /// Another hierarchy, which stays if its probe expects less work.
+  /// Builds another hierarchy, which is kept if its probe predicts less work.
   template <class Make>
   void try_pulses(Exec const& exec, Make const& make, Self const& self) {
     auto const before = report;
@@ -135,7 +137,7 @@ class MultigridState {
     report.seconds = report.phases.sum();
   }
 
-  /// The cycle over a hierarchy that is new, or has new values.
+  /// Builds or updates the cycle for a hierarchy that is new, or has new values.
   void renew_cycle(Exec const& exec) {
     bool const first = !working_ && !single_;
     if (first) mind_contrast(exec);
@@ -143,7 +145,7 @@ class MultigridState {
     generation_ = levels->generation;
     auto const& level = levels->levels[0];
     Arena<Exec> arena("Blockspan::multigrid", level.A.nnz() + 8 * level.A.numRows());
-    // an inverse alone is cheap, and rounded to single precision it may lose its definiteness
+    // a single inverse is cheap, and rounded to single precision it may lose its definiteness
     if (cycles_in_single(options) && report.levels.size() > 1) {
       factor_ = factor_below_one(levels->ranks().norm(exec, level));
       if (first)
@@ -161,7 +163,7 @@ class MultigridState {
     if (!first) working_->refresh(exec, *levels, 1);
   }
 
-  /// A cycle in single precision would lose what is small beside the largest coefficients.
+  /// In single precision small coefficients would be lost beside the largest.
   void mind_contrast(Exec const& exec) {
     if (!cycles_in_single(options) || report.levels.size() < 2) return;
     double const here = contrast_of(exec, levels->levels[0].spectrum.factors);
@@ -172,7 +174,7 @@ class MultigridState {
         "1e7");
   }
 
-  /// With the matrix in double precision; solvers in single precision go without.
+  /// With the matrix in double precision; not for solvers in single precision.
   void probe(Exec const& exec, Self const& self) {
     if constexpr (is_wide) {
       Kokkos::Timer timer;
@@ -185,15 +187,15 @@ class MultigridState {
     }
   }
 
-  static constexpr double most_contrast = 1e7;  ///< of the diagonal, for single precision
+  static constexpr double most_contrast = 1e7;  ///< max/min of the diagonal for single precision
 
   std::string hint_;
   RowSpace space_;
-  int generation_ = 0;                                    ///< of the levels in `working_`
-  std::unique_ptr<Cycle<Scalar, Exec, Levels>> working_;  ///< one of the two
+  int generation_ = 0;                                    ///< of the hierarchy in `working_`
+  std::unique_ptr<Cycle<Scalar, Exec, Levels>> working_;  ///< one of the two is null
   std::unique_ptr<Cycle<Single, Exec, Levels>> single_;
-  double factor_ = 1;   ///< of the matrices of `single_`
-  bool ready_ = false;  ///< a setup or refresh came to its end
+  double factor_ = 1;   ///< of the matrices in `single_`
+  bool ready_ = false;  ///< a setup or refresh is complete
   NarrowBlocks<Scalar, Single, Exec> narrow_;
 };
 

@@ -15,11 +15,11 @@
 
 namespace blockspan::levels {
 
-/// A last level of more rows, which could not be coarsened, is smoothed instead of inverted.
+/// A last level with more rows, which could not be coarsened, is smoothed instead of inverted.
 inline constexpr std::int64_t most_inverted_rows = 4000;
-/// The same of one that is singular, or nearly so.
+/// The same limit for a last level that is singular, or nearly so.
 inline constexpr std::int64_t most_singular_rows = 1500;
-/// And of one whose coarse columns are all null vectors: 0.2 s of eigenvalues.
+/// The same limit if all coarse columns are null vectors: 0.2 s of eigenvalues.
 inline constexpr int most_rows_of_null_vectors = 1000;
 
 template <class Scalar, class Exec>
@@ -151,7 +151,7 @@ void OneRank<Scalar, Exec>::solve_last(Exec const& exec, Setup& setup, Levels& a
   };
   report.exact_last = fits_inverse(all, n) && !inverse_given_up_;
   if (!report.exact_last) return smooth_instead(inverse_given_up_ ? " and is singular" : "");
-  // all of its coarse columns are null vectors: an inverse would find nothing else
+  // all of its coarse columns are null vectors: an inverse would find the same null vectors
   if (last.report.spent > 0 && n > std::max(all.options.coarse_rows, most_rows_of_null_vectors)) {
     report.exact_last = false;
     return smooth_instead(" and falls into components no larger than an aggregate");
@@ -176,8 +176,8 @@ void OneRank<Scalar, Exec>::solve_last(Exec const& exec, Setup& setup, Levels& a
   last.report.seconds = timer.seconds();
 }
 
-/// By LAPACK: what knows what to do where the matrix is singular, or nearly so. False: that would
-/// take too long.
+/// By LAPACK, which can invert on the range if the matrix is singular, or nearly so. False: that
+/// would take too long.
 template <class Scalar, class Exec>
 bool OneRank<Scalar, Exec>::invert_on_host(Exec const& exec, Levels& all) {
   auto const& last = all.levels.back().A;
@@ -204,7 +204,7 @@ bool OneRank<Scalar, Exec>::invert_on_host(Exec const& exec, Levels& all) {
     reject(all.report, MultigridStatus::indefinite, message.str());
     return true;
   }
-  // Hermitian: its rows are its columns, conjugated, which lie together
+  // Hermitian: a row is the conjugate of a column, which is contiguous
   auto const rows =
       allocate<Kokkos::View<Scalar*, Kokkos::HostSpace>>(cpu, "Blockspan::multigrid", n * n);
   for (std::int64_t i = 0; i < n; ++i)

@@ -8,7 +8,7 @@
 #include <blockspan/support/memory.hpp>
 #include <blockspan/support/scalar.hpp>
 
-// Levels in the precision of a cycle.
+// Levels rounded to the precision of a cycle.
 
 namespace blockspan::levels {
 
@@ -23,7 +23,7 @@ void round_values(Exec const& exec, From const& from,
       KOKKOS_LAMBDA(std::int64_t k) { to(k) = convert_scalar<Target>(Source(factor * from(k))); });
 }
 
-/// factor A with the same pattern, rounded; A itself where it has such values.
+/// factor A with the same pattern, rounded; A itself (unscaled) if it already has this type.
 template <class Value, class Scalar, class Exec>
 CrsMatrix<Value, Exec> rounded(Exec const& exec, Arena<Exec>& arena,
                                CrsMatrix<Scalar, Exec> const& A, real_t<Scalar> factor) {
@@ -38,7 +38,7 @@ CrsMatrix<Value, Exec> rounded(Exec const& exec, Arena<Exec>& arena,
   }
 }
 
-/// factor W, for Jacobi, rounded; W itself where it has such values.
+/// factor W, for Jacobi, rounded; W itself (unscaled) if it already has this type.
 template <class Value, class Exec, class Weights>
 auto rounded_weights(Exec const& exec, Weights const& W, typename Weights::value_type factor) {
   using Result = typename JacobiPreconditioner<Value, Exec>::Factors;
@@ -51,7 +51,7 @@ auto rounded_weights(Exec const& exec, Weights const& W, typename Weights::value
   }
 }
 
-/// Largest over smallest of the weights that are positive; one where there are none. Waits.
+/// Ratio of the largest and smallest positive weight; 1 if there are none. Fences.
 template <class Exec, class Weights>
 double contrast_of(Exec const& exec, Weights const& W) {
   Kokkos::MinMaxScalar<double> ends;

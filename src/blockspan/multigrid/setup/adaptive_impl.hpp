@@ -10,10 +10,10 @@
 
 namespace blockspan::levels {
 
-/// Columns beside those that are wanted.
+/// Additional columns beyond the requested ones.
 inline constexpr int adaptive_guards = 2;
 
-/// W^1/2 A W^1/2, for the roots of W.
+/// W^1/2 A W^1/2, from the square roots of W.
 template <class Scalar, class Exec, class Factors>
 CrsMatrix<Scalar, Exec> scaled_by_roots(Exec const& exec, CrsMatrix<Scalar, Exec> const& A,
                                         Factors const& roots) {
@@ -30,7 +30,7 @@ CrsMatrix<Scalar, Exec> scaled_by_roots(Exec const& exec, CrsMatrix<Scalar, Exec
                                  A.graph.entries);
 }
 
-/// The same as an operator, where only products with A are known.
+/// The same as an operator, if A is given only as an operator.
 template <class Scalar, class Exec, class Factors>
 class ScaledByRoots final : public LinearOperator<Scalar, Exec> {
  public:
@@ -58,10 +58,10 @@ class ScaledByRoots final : public LinearOperator<Scalar, Exec> {
   mutable Workspace<Exec> memory_;
 };
 
-/// Approximate eigenvectors of the smallest quotients x^H A x / x^H D x by a few steps of a locally
-/// optimal block method (Knyazev 2001, doi:10.1137/S1064827500366124) for W^1/2 A W^1/2, with a
-/// Chebyshev polynomial of degree 8 for its preconditioner: smooth errors of the problem itself,
-/// where none are given. On ranks all of them together.
+/// Approximate eigenvectors of the smallest Rayleigh quotients x^H A x / x^H D x by a few steps of
+/// a locally optimal block method (Knyazev 2001, doi:10.1137/S1064827500366124) for W^1/2 A W^1/2,
+/// preconditioned by a Chebyshev polynomial of degree 8: smooth errors of the problem itself, where
+/// no near-null vectors are given. Called by all ranks.
 template <class Scalar, class Exec>
 class AdaptiveVectors {
  public:
@@ -69,7 +69,8 @@ class AdaptiveVectors {
   using Factors = typename JacobiPreconditioner<Scalar, Exec>::Factors;
   static constexpr int steps = 8;
 
-  /// A: the scaled one, kept by reference; roots: of W; upper: bound of its largest eigenvalue.
+  /// A: the scaled operator, kept by reference; roots: of W; upper: bound of the largest eigenvalue
+  /// of A.
   AdaptiveVectors(Exec const& exec, LinearOperator<Scalar, Exec> const& A, Factors const& roots,
                   real_t<Scalar> upper, int wanted)
       : exec_(exec),
@@ -115,8 +116,8 @@ class AdaptiveVectors {
     return ones;
   }
 
-  /// before_ := the lowest Ritz vectors of the basis, residual_ := their residuals, the old X
-  /// stays in front of the basis.
+  /// before_ := the lowest Ritz vectors of the basis, residual_ := their residuals; the previous X
+  /// stays in the leading columns of the basis.
   void rayleigh_ritz(int rank) {
     auto const V = part(basis_, 0, rank), AV = part(image_, 0, rank);
     A_.apply(exec_, V, AV);
@@ -136,7 +137,8 @@ class AdaptiveVectors {
   }
   int columns(int rank) const { return std::min(rank, width_); }
 
-  /// The basis becomes [X T R P], P: what X has beside its predecessor. Returns its rank.
+  /// The basis becomes [X T R P], where P is the component of X orthogonal to its predecessor.
+  /// Returns its rank.
   int extend(bool with_directions) {
     auto const X = part(basis_, 0, width_), W = part(basis_, width_, width_),
                P = part(basis_, 2 * width_, width_);
@@ -145,7 +147,7 @@ class AdaptiveVectors {
       blockspan::project_out(exec_, X, X, P, workspace_);
     }
     Kokkos::deep_copy(exec_, X, before_);
-    // the smoother wants rows of its own
+    // the smoother requires contiguous rows
     auto const smooth = part(image_, 0, width_);
     T_.apply(exec_, residual_, smooth);
     Kokkos::deep_copy(exec_, W, smooth);
@@ -164,8 +166,8 @@ class AdaptiveVectors {
   Workspace<Exec> workspace_;
 };
 
-/// Of options.adaptive columns; see near_null_vectors. A whole matrix is scaled itself, since its
-/// product can take a step of the polynomial in its kernel.
+/// options.adaptive columns; see near_null_vectors. If the whole matrix is given, it is scaled
+/// explicitly, since its product can perform a step of the polynomial in its kernel.
 template <class Scalar, class Exec>
 Block<Scalar, Exec> adaptive_vectors(
     Exec const& exec, MultigridOptions<Scalar, Exec> const& options,

@@ -11,14 +11,14 @@
 #include <blockspan/support/backend.hpp>
 #include <blockspan/support/memory.hpp>
 
-// What the setup of a hierarchy is written in: arrays where Exec computes, and loops over them.
+// Arrays in memory of Exec and loops over them, for the setup of a hierarchy.
 
 namespace blockspan::levels {
 
 template <class Exec>
 using Integers = Array<int, Exec>;
 
-/// body(i) for 0 <= i < count. Does not wait.
+/// Runs body(i) for 0 <= i < count. Asynchronous.
 template <class Exec, class Body>
 void each(Exec const& exec, char const* label, std::int64_t count, Body const& body) {
   if (count > 0)
@@ -26,7 +26,7 @@ void each(Exec const& exec, char const* label, std::int64_t count, Body const& b
         label, Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, count), body);
 }
 
-/// The sum of what body(i, sum) adds, integers. Waits.
+/// The sum of the integers that body(i, sum) adds. Fences.
 template <class Exec, class Body>
 std::int64_t count_each(Exec const& exec, char const* label, std::int64_t count, Body const& body) {
   std::int64_t sum = 0;
@@ -37,7 +37,7 @@ std::int64_t count_each(Exec const& exec, char const* label, std::int64_t count,
   return sum;
 }
 
-/// The largest that body(i, most) sees, at least 0. Waits.
+/// The maximum that body(i, most) computes, at least 0. Fences.
 template <class Exec, class Body>
 std::int64_t most_each(Exec const& exec, char const* label, std::int64_t count, Body const& body) {
   std::int64_t most = 0;
@@ -48,11 +48,11 @@ std::int64_t most_each(Exec const& exec, char const* label, std::int64_t count, 
   return count > 0 && most > 0 ? most : 0;
 }
 
-/// Rows in groups of neighbours that have the same columns; null: every row is by itself.
+/// Groups of consecutive rows with the same columns; begin null: every row is its own group.
 struct Supernodes {
   int const* begin = nullptr;  ///< groups + 1
   std::int64_t groups = 0;
-  int most = 1;                 ///< rows of a group
+  int most = 1;                 ///< rows of the largest group
   int const* of_row = nullptr;  ///< group of a row
 
   KOKKOS_FUNCTION std::int64_t first(std::int64_t group) const {
@@ -62,8 +62,8 @@ struct Supernodes {
     return begin == nullptr ? 1 : begin[group + 1] - begin[group];
   }
 
-  /// How many of columns[a], ..., columns[end - 1], at most `most_at_once`, are rows of one group,
-  /// one after the other. At least one.
+  /// Number of columns[a], ..., columns[end - 1], at most `most_at_once`, that are consecutive rows
+  /// of one group. At least one.
   KOKKOS_FUNCTION int run_length(int const* columns, int a, int end, int most_at_once) const {
     if (of_row == nullptr) return 1;
     int const k = columns[a], group = of_row[k];
@@ -75,12 +75,12 @@ struct Supernodes {
   }
 };
 
-/// The groups, or every row by itself.
+/// The groups, or single rows if there are none.
 inline Supernodes groups_of_rows(Supernodes const& groups, std::int64_t rows) {
   return groups.begin == nullptr ? Supernodes{nullptr, rows, 1} : groups;
 }
 
-/// Where rows begin, and their columns: what a matrix is without its values.
+/// The sparsity pattern of a matrix: row offsets and column indices.
 template <class Exec>
 struct Pattern {
   int rows = 0, columns = 0;
@@ -98,31 +98,31 @@ CrsMatrix<Scalar, Exec> matrix_of(Pattern<Exec> const& P, Array<Scalar, Exec> co
                                  static_cast<int>(P.entries()), values, P.offsets, P.indices);
 }
 
-// Compiled once a backend (patterns_impl.hpp). All of them wait.
+// Compiled once per backend (patterns_impl.hpp). They may fence.
 
-/// offsets(i) := the sum of the counts before i, for counts in offsets(0..n-1), n + 1 places.
-/// Returns the sum of all. Throws Error where that is more than an int holds.
+/// offsets(i) := the sum of the counts before i, for counts in offsets(0..n-1); n + 1 elements.
+/// Returns the total. Throws Error if it exceeds an int. Fences.
 template <class Exec>
 int offsets_of_counts(Exec const& exec, Integers<Exec> const& offsets);
 
-/// The pattern of A B, columns ascending. O(products), and a table of twice the columns of the
-/// fullest row a worker. supernodes_A, supernodes_B: rows of A and B; one of each group is looked
-/// at, and the rows of the product are in the groups of A.
+/// The pattern of A B with sorted rows. O(products), and for each worker a table of twice the
+/// columns of the longest row. supernodes_A, supernodes_B: groups of rows of A and B; only one row
+/// of each group is read, and the rows of the product have the groups of A.
 template <class Exec>
 Pattern<Exec> multiply_patterns(Exec const& exec, Arena<Exec>& arena, PatternRef<int, int> const& A,
                                 PatternRef<int, int> const& B, Supernodes const& supernodes_A = {},
                                 Supernodes const& supernodes_B = {});
 
-/// The groups, if all rows of each have the same columns in A, else none.
+/// `groups`, if all rows of each group have the same columns in A, else none.
 template <class Exec>
 Supernodes find_supernodes(Exec const& exec, PatternRef<int, int> const& A,
                            Supernodes const& groups);
 
-/// Columns of every row strictly ascend.
+/// Whether the columns of every row are strictly ascending.
 template <class Exec>
 bool is_in_order(Exec const& exec, PatternRef<int, int> const& A);
 
-/// The pattern of the adjoint and the place of each of its entries in A, rows ascending.
+/// The pattern of the adjoint, with sorted rows, and the position in A of each of its entries.
 template <class Exec>
 struct Transposed {
   Pattern<Exec> pattern;
@@ -132,12 +132,12 @@ template <class Exec>
 Transposed<Exec> transposed(Exec const& exec, Arena<Exec>& arena, Pattern<Exec> const& A);
 
 /// The rows of each class, ascending: row i of the pattern lists the members of class i. class_of:
-/// -1 for none. In arrays that the arena lends.
+/// -1 for none. In scratch arrays of the arena.
 template <class Exec>
 Pattern<Exec> members(Exec const& exec, Arena<Exec>& arena, Integers<Exec> const& class_of,
                       int classes);
 
-/// A diagonal, and all n x n places.
+/// The pattern of a diagonal matrix, and of a dense n x n matrix.
 template <class Exec>
 Pattern<Exec> diagonal_pattern(Exec const& exec, Arena<Exec>& arena, int n);
 template <class Exec>

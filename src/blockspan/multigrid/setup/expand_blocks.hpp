@@ -14,7 +14,7 @@ struct ScalarRows {
   Array<Scalar, Exec> values;
 };
 
-/// Row i of the matrix of blocks as one of scalars.
+/// Expands row i of the scalar matrix from the block matrix.
 template <class Matrix, class Target>
 struct ExpandBlocks {
   Matrix from;
@@ -37,7 +37,7 @@ struct ExpandBlocks {
   }
 };
 
-/// A BsrMatrix as the CrsMatrix of its scalars. Waits for the instance.
+/// A BsrMatrix as a CrsMatrix of scalars. Fences the instance.
 template <class Exec, class Matrix>
 CrsMatrix<scalar_t<Matrix>, Exec> expand_blocks(Exec const& exec, Matrix const& A) {
   using Scalar = scalar_t<Matrix>;

@@ -5,28 +5,30 @@
 #include <blockspan/multigrid/setup/multiply_values.hpp>
 #include <blockspan/support/scalar.hpp>
 
-// The steps from a level's matrix to the next one's that know values. None of them waits.
+// The steps from the matrix of a level to that of the next that use values. Asynchronous unless
+// stated otherwise.
 
 namespace blockspan::levels {
 
-/// A without the entries between nodes that are no strong neighbours, with all of the diagonal.
+/// A without the entries between nodes that are not strong neighbours, but with the complete
+/// diagonal.
 template <class Exec>
 struct FilteredPattern {
   Pattern<Exec> pattern;
-  /// Of an entry in A; -1: a diagonal entry that A does not store; empty: entry k is that of A.
+  /// Position in A of each entry; -1: a diagonal entry that A does not store; empty: entry k of A.
   Integers<Exec> source;
-  bool whole = false;     ///< nothing was left out
-  bool tolerant = false;  ///< though something is no strong neighbour's
+  bool whole = false;     ///< nothing was filtered out
+  bool tolerant = false;  ///< although some entries are between weak neighbours
 };
 
-/// Entries between nodes of which the graph has an edge, or within one.
+/// Selects the entries between nodes that are joined by an edge of the graph, or within a node.
 struct StrongEntries {
   PatternRef<int, int> A, strong;
   int const* node;
   bool of_rows = false;  ///< rows are nodes, so every edge is an entry
-  bool all = false;      ///< weak ones too
+  bool all = false;      ///< also entries between weak neighbours
 
-  /// Of row i, looked at in any order ...
+  /// For entries of row i in any order ...
   struct Search {
     StrongEntries const& entries;
     int from, first, last;
@@ -37,7 +39,7 @@ struct StrongEntries {
              place_of(entries.strong.column_indices, first, last, to) >= 0;
     }
   };
-  /// ... or one after the other.
+  /// ... or in ascending order.
   struct Walk {
     StrongEntries const& entries;
     int from, last;
@@ -61,7 +63,8 @@ struct StrongEntries {
   }
 };
 
-/// counts(i) := twice what stays of a row, and one more where it has no diagonal entry.
+/// counts(i) := twice the number of selected entries of a row, plus one if it has no diagonal
+/// entry.
 struct CountStrong {
   StrongEntries entries;
   int* counts;
@@ -82,7 +85,7 @@ struct CountStrong {
   }
 };
 
-/// Lists what stays, and the diagonal entry.
+/// Lists the selected entries and the diagonal entry.
 struct ListStrong {
   StrongEntries entries;
   int const* offsets;
@@ -113,7 +116,8 @@ struct ListStrong {
   }
 };
 
-/// Counts of CountStrong become numbers of entries; returns how many of A they leave out.
+/// Converts the counts of CountStrong to numbers of entries; returns how many entries of A are left
+/// out. Fences.
 template <class Exec>
 std::int64_t left_out_of_counts(Exec const& exec, PatternRef<int, int> const& A,
                                 Integers<Exec> const& counts) {
@@ -126,7 +130,7 @@ std::int64_t left_out_of_counts(Exec const& exec, PatternRef<int, int> const& A,
       });
 }
 
-/// tolerated: the share of the entries up to which none are left out.
+/// Filters A. tolerated: if at most this share of the entries would be left out, none are. Fences.
 template <class Exec>
 FilteredPattern<Exec> filter(Exec const& exec, Arena<Exec>& arena, PatternRef<int, int> const& A,
                              NodePartition<Exec> const& nodes, Pattern<Exec> const& strong,
@@ -164,7 +168,7 @@ FilteredPattern<Exec> filter(Exec const& exec, Arena<Exec>& arena, PatternRef<in
   return F;
 }
 
-/// to(p) := from(places(p)), zero where there is none; from(p) without places.
+/// to(p) := from(places(p)), zero for places(p) < 0; from(p) if places is empty.
 template <class Exec, class Scalar>
 void gather(Exec const& exec, Integers<Exec> const& places, Scalar const* from,
             Array<Scalar, Exec> const& to) {
@@ -185,9 +189,9 @@ void gather_conjugates(Exec const& exec, Integers<Exec> const& places,
       KOKKOS_LAMBDA(std::int64_t p) { to(p) = conjugate(from(places(p))); });
 }
 
-/// Adds to the diagonal of F what A has beside it for a near-null vector: F b = A b, so that a
-/// prolongator smoothed with F keeps b wherever one smoothed with A would. Not in rows where that
-/// would leave less than half of what the other entries add up to.
+/// Adds to the diagonal of F the part of A b that F lacks, for a near-null vector b: F b = A b, so
+/// that a prolongator smoothed with F preserves b wherever one smoothed with A would. Not in rows
+/// where the diagonal would become less than half of the sum of magnitudes of the other entries.
 template <class Scalar, class Exec>
 struct AddLeftOut {
   MatrixRef<Scalar, int, int> A;
@@ -253,7 +257,7 @@ struct HermitianRows {
   }
 };
 
-/// |p_j|^H |A| |p_j| of column j of P.
+/// |p_j|^H |A| |p_j| for column j of P.
 template <class Scalar>
 KOKKOS_FUNCTION real_t<Scalar> magnitude_energy(MatrixRef<Scalar, int, int> const& A,
                                                 MatrixRef<Scalar, int, int> const& P,
@@ -274,7 +278,7 @@ KOKKOS_FUNCTION real_t<Scalar> magnitude_energy(MatrixRef<Scalar, int, int> cons
 }
 
 /// Finds the columns of P that A maps to rounding errors, p_j^H A p_j <= 1e-12 |p_j|^H |A| |p_j|,
-/// and strikes them from `kept` (see Tentative::origin). C: P^H A P. Returns how many; waits.
+/// and removes them from `kept` (see Tentative::origin). C: P^H A P. Returns their number. Fences.
 template <class Exec, class Scalar>
 std::int64_t drop_null_columns(Exec const& exec, Arena<Exec>& arena,
                                MatrixRef<Scalar, int, int> const& A,
@@ -297,7 +301,7 @@ std::int64_t drop_null_columns(Exec const& exec, Arena<Exec>& arena,
         int const place =
             place_of(c.column_indices, c.row_offsets[j], c.row_offsets[j + 1], static_cast<int>(j));
         real_t<Scalar> const energy = place < 0 ? 0 : real_part(C.values[place]);
-        // the bound by |a_ik| <= sqrt(a_ii a_kk) rules out nearly all columns
+        // the bound by |a_ik| <= sqrt(a_ii a_kk) excludes nearly all columns
         real_t<Scalar> most = 0;
         for (int r = R.pattern.row_offsets[j]; r < R.pattern.row_offsets[j + 1]; ++r)
           most += Kokkos::abs(R.values[r]) * roots(R.pattern.column_indices[r]);
@@ -305,7 +309,7 @@ std::int64_t drop_null_columns(Exec const& exec, Arena<Exec>& arena,
         if (energy > little * most * most) return;
         if (energy > little * magnitude_energy(A, P, R, j)) return;
         ++spent;
-        // the columns of an aggregate are several: bits are taken away one by one
+        // several columns may belong to one aggregate: bits are cleared atomically
         Kokkos::atomic_and(&kept(origin(j) / per_aggregate), ~(1 << origin(j) % per_aggregate));
       });
 }

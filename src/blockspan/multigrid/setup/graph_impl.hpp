@@ -26,8 +26,8 @@ NodePartition<Exec> equal_nodes(Exec const& exec, Arena<Exec>& arena, std::int64
   return nodes;
 }
 
-/// What a node is to the independent set, so that minima decide: in it, open (or, in a round, a
-/// priority), out of it.
+/// State of a node in the search for an independent set, ordered for minima: in the set, undecided
+/// (within a round, a priority), out of the set.
 using NodeState = std::uint64_t;
 inline constexpr NodeState state_in = 0, state_open = 1, state_out = ~NodeState{0};
 
@@ -35,7 +35,7 @@ KOKKOS_INLINE_FUNCTION bool is_open(NodeState state) {
   return state != state_in && state != state_out;
 }
 
-/// A priority of 31 random bits, made distinct by the index of the node.
+/// A priority of 31 pseudo-random bits, made distinct by the index of the node.
 KOKKOS_INLINE_FUNCTION NodeState priority(int round, std::int64_t node) {
   std::uint64_t x =
       (static_cast<std::uint64_t>(round + 1) << 32 | static_cast<std::uint64_t>(node)) *
@@ -46,7 +46,7 @@ KOKKOS_INLINE_FUNCTION NodeState priority(int round, std::int64_t node) {
   return ((x >> 33) + 1) << 32 | static_cast<std::uint64_t>(node);
 }
 
-/// A maximal set of nodes of which no two are within distance two.
+/// A maximal set of nodes with pairwise distance above two.
 template <class Exec>
 class IndependentSet {
  public:
@@ -65,7 +65,8 @@ class IndependentSet {
     }
   }
 
-  /// Among the nodes where in_play is not zero, by paths through these. Returns the rounds.
+  /// Among the nodes where in_play is nonzero, for distances by paths through these. Returns the
+  /// number of rounds.
   int find(Integers<Exec> const& in_play) {
     start(in_play);
     for (int round = 0;; ++round) {
@@ -94,7 +95,7 @@ class IndependentSet {
         });
   }
 
-  /// One round; returns how many nodes are undecided.
+  /// One round; returns the number of undecided nodes.
   std::int64_t play(int round) {
     auto const t = state, nearer = nearer_;
     auto const G = edges_.ref();
@@ -116,8 +117,8 @@ class IndependentSet {
         });
   }
 
-  /// The same on hosts: each worker goes along lists of what is not settled among its nodes, and an
-  /// open node's state is its priority in the round.
+  /// The same on hosts: each worker traverses lists of its unsettled nodes, and the state of an
+  /// undecided node is its priority in the round.
   std::int64_t play_listed(int round) {
     auto const t = state, nearer = nearer_;
     auto const G = edges_.ref();
@@ -143,8 +144,8 @@ class IndependentSet {
     });
   }
 
-  /// nearer_ := the least state of a node and its neighbours; the least of these is that within
-  /// distance two. Where one of them is in or all are out, it is so for good.
+  /// nearer_ := the least state of a node and its neighbours; the minimum of these is the least
+  /// state within distance two. It is final where a neighbour is in the set or all are out.
   void look_around(int round) {
     auto const G = edges_.ref();
     auto const from = state, to = nearer_;
@@ -154,7 +155,7 @@ class IndependentSet {
         });
   }
 
-  /// An open node counts by its priority in the round.
+  /// Undecided nodes are compared by their priorities in the round.
   KOKKOS_FUNCTION static NodeState least_near(PatternRef<int, int> const& G, States const& of,
                                               std::int64_t i, int round) {
     auto const in_round = [&](std::int64_t j) {
@@ -170,12 +171,12 @@ class IndependentSet {
   }
 
  private:
-  /// Nodes of each worker, from the first of its own places on.
+  /// The nodes of each worker, stored from the first of its rows on.
   struct Lists {
     Integers<Exec> nodes, counts;
   };
 
-  /// Keeps the nodes for which visit is true; returns how many.
+  /// Keeps the nodes for which visit returns true; returns their number.
   template <class Visit>
   std::int64_t for_listed(Lists const& lists, Visit const& visit) const {
     return count_each(exec_, "Blockspan::multigrid_mis", workers_.count,
@@ -196,10 +197,10 @@ class IndependentSet {
   Pattern<Exec> edges_;
   Workers workers_;
   States nearer_;
-  Lists open_, unsure_;  ///< hosts: nodes without a decision, and with one that may be near
+  Lists open_, unsure_;  ///< hosts: undecided nodes, and nodes near undecided ones
 };
 
-/// label(i) := the root that i is or neighbours, for nodes in play.
+/// label(i) := the root that i is or is adjacent to, for nodes in play.
 template <class Exec>
 void join_roots(Exec const& exec, Pattern<Exec> const& edges, Integers<Exec> const& in_play,
                 Integers<Exec> const& is_root, Integers<Exec> const& label) {
@@ -213,7 +214,7 @@ void join_roots(Exec const& exec, Pattern<Exec> const& edges, Integers<Exec> con
       });
 }
 
-/// Roots with fewer than `least` neighbours in play are none.
+/// Roots with fewer than `least` neighbours in play are dropped.
 template <class Exec>
 void choose_roots(Exec const& exec, Pattern<Exec> const& edges, Integers<Exec> const& in_play,
                   typename IndependentSet<Exec>::States const& state, int least,
@@ -229,8 +230,8 @@ void choose_roots(Exec const& exec, Pattern<Exec> const& edges, Integers<Exec> c
       });
 }
 
-/// One round: nodes without a label take that of the aggregate they are tied to most. Returns how
-/// many are left.
+/// One round: nodes without a label take the label of the adjacent aggregate with the largest sum
+/// of weights. Returns the number of nodes without a label.
 template <class Exec>
 std::int64_t join_strongest(Exec const& exec, WeightedGraph<Exec> const& graph,
                             Integers<Exec> const& label, Integers<Exec> const& next) {
@@ -242,7 +243,7 @@ std::int64_t join_strongest(Exec const& exec, WeightedGraph<Exec> const& graph,
         constexpr int none = Kokkos::Experimental::finite_max_v<int>;
         int chosen = label(i);
         double most = 0;
-        // one label after another, ascending: few are near a node
+        // one label after another, ascending: a node has few adjacent labels
         for (int last = -1; label(i) < 0;) {
           int least = none;
           double sum = 0;
@@ -263,7 +264,7 @@ std::int64_t join_strongest(Exec const& exec, WeightedGraph<Exec> const& graph,
   return left;
 }
 
-/// How many nodes the largest class has.
+/// The number of nodes of the largest class.
 template <class Exec>
 std::int64_t largest_class(Exec const& exec, Arena<Exec>& arena, Integers<Exec> const& class_of,
                            int classes) {
@@ -281,7 +282,7 @@ std::int64_t largest_class(Exec const& exec, Arena<Exec>& arena, Integers<Exec> 
       });
 }
 
-/// Aggregates in the order of their roots.
+/// Numbers aggregates in the order of their roots.
 template <class Exec>
 Aggregates<Exec> number_aggregates(Exec const& exec, Arena<Exec>& arena,
                                    Integers<Exec> const& label, int rounds) {
@@ -339,7 +340,7 @@ Aggregates<Exec> aggregate_again(Exec const& exec, Arena<Exec>& arena,
                                  WeightedGraph<Exec> const& graph, Aggregates<Exec> const& fine) {
   auto const of = fine.of_node;
   auto const n = static_cast<std::int64_t>(of.extent(0));
-  // the graph of aggregates: the edges between them, added up
+  // the graph of aggregates: sums of the weights between them
   auto const lists = members(exec, arena, of, fine.count);
   auto const membership = transposed(exec, arena, lists).pattern;
   auto const ones = scratch_array<double>(exec, arena, lists.entries());

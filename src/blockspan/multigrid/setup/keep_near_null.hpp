@@ -5,10 +5,10 @@
 
 namespace blockspan::levels {
 
-/// Marked rows of P: P B_coarse = B there again, by what is added to the columns of the row's own
-/// aggregate. Entries of A that were left out of a row would have added such a sum, since A maps B
-/// to little. B: near-null vectors, T: of the same level, its columns are in the pattern of P.
-/// Does not wait.
+/// Corrects the marked rows of P so that P B_coarse = B there, by additions to the columns of the
+/// row's own aggregate. (With the missing entries of A in the row, P B_coarse = B would hold
+/// approximately, since A B is small.) B: near-null vectors; T: of the same level, its columns are
+/// in the pattern of P. Asynchronous.
 template <class Exec, class Scalar>
 void keep_near_null(Exec const& exec, Integers<Exec> const& marked, Block<Scalar, Exec> const& B,
                     Tentative<Scalar, Exec> const& T, Pattern<Exec> const& prolongator,
@@ -25,8 +25,8 @@ void keep_near_null(Exec const& exec, Integers<Exec> const& marked, Block<Scalar
           for (int k = p.row_offsets[i]; k < p.row_offsets[i + 1]; ++k)
             missing[j] -= values(k) * coarse(p.column_indices[k], j);
         }
-        // rows of the aggregate's near-null vectors are an echelon form: one unknown after the
-        // other
+        // the near-null vectors of an aggregate are in row echelon form: solved by forward
+        // substitution
         for (int k = t.row_offsets[i]; k < t.row_offsets[i + 1]; ++k) {
           int const column = t.column_indices[k];
           int pivot = 0;

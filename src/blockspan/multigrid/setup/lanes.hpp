@@ -6,12 +6,12 @@
 
 #include <blockspan/support/backend.hpp>
 
-// Loops over rows that are long, or whose entries neighbouring threads would read far apart: on
-// devices the lanes of a team thread share a row.
+// Loops over long rows, or rows whose entries adjacent threads would read far apart: on devices the
+// lanes of a team thread share a row.
 
 namespace blockspan::levels {
 
-/// Loops, sums, maxima and prefix sums along a row by one thread ...
+/// Loops, sums, maxima and prefix sums over a row by one thread ...
 struct OneLane {
   template <class Body>
   KOKKOS_FORCEINLINE_FUNCTION void each(int count, Body const& body) const {
@@ -31,7 +31,7 @@ struct OneLane {
       if (value(p) > most) most = value(p);
     return most;
   }
-  /// body(p, number) for each p that is marked, in order of p.
+  /// body(p, number) for each marked p, in ascending order; number: how many were marked before.
   template <class Marked, class Body>
   KOKKOS_FORCEINLINE_FUNCTION void number(int count, Marked const& marked, Body const& body) const {
     int found = 0;
@@ -39,7 +39,7 @@ struct OneLane {
       if (marked(p)) body(p, found++);
   }
 };
-/// ... or by the lanes of a team thread, in an order that their count decides.
+/// ... or by the lanes of a team thread, in an order that depends only on the number of lanes.
 template <class Team>
 struct ManyLanes {
   Team const& team;
@@ -95,8 +95,8 @@ struct RowsByLanes {
   }
 };
 
-/// kernel(lanes, i) for 0 <= i < rows. On devices `lanes` of them, a power of two up to 32. Does
-/// not wait.
+/// Runs kernel(lanes, i) for 0 <= i < rows. On devices with `lanes` lanes, a power of two up to 32.
+/// Asynchronous.
 template <class Exec, class Kernel>
 void each_by_lanes(Exec const& exec, char const* label, std::int64_t rows, int lanes,
                    Kernel const& kernel) {
@@ -116,7 +116,7 @@ void each_by_lanes(Exec const& exec, char const* label, std::int64_t rows, int l
   }
 }
 
-/// Lanes for rows of that mean length.
+/// Number of lanes for rows of the given mean length.
 inline int lanes_for(std::int64_t entries, std::int64_t rows) {
   int lanes = 1;
   while (lanes < 32 && lanes * rows < entries) lanes *= 2;

@@ -19,9 +19,9 @@
 
 namespace blockspan::levels {
 
-/// Hosts: the sums of a row at their columns, and two layers of marks, which of these there are:
-/// a branch on whether a column is new would be mispredicted, so marks are set always, and read in
-/// order.
+/// Hosts: accumulates the sums of a row, indexed by column, with a two-level bitmap of the columns
+/// present. A branch on whether a column is new would be mispredicted, so bits are always set, and
+/// read in order.
 template <class Scalar>
 class RowSums {
  public:
@@ -30,7 +30,7 @@ class RowSums {
         marks_(static_cast<std::size_t>(columns / 64 + 1)),
         of_marks_(marks_.size() / 64 + 1) {}
 
-  /// The sums of ascending columns += factor values.
+  /// Adds factor * values to the sums of ascending columns.
   void add(Scalar factor, int const* columns, Scalar const* values, int count) {
     if (count == 0) return;
     least_ = std::min(least_, columns[0]);
@@ -43,7 +43,7 @@ class RowSums {
     }
   }
 
-  /// Returns how many columns there are, in order, and leaves none.
+  /// Returns the number of columns, which are written in order with their sums, and clears all.
   int take(int* columns, Scalar* sums) {
     int found = 0;
     for (int block = least_ / 4096; block <= most_ / 4096; ++block)
@@ -72,9 +72,9 @@ class RowSums {
   int least_ = std::numeric_limits<int>::max(), most_ = 0;
 };
 
-/// The values of C = A B in a pattern that is known, row by row (Gustavson 1978,
-/// doi:10.1145/355791.355796): the entries of a row of A one after the other, so that every sum has
-/// one order. Hosts; for devices see team_product.hpp.
+/// The values of C = A B in a known pattern, row by row (Gustavson 1978,
+/// doi:10.1145/355791.355796): one entry of a row of A after another, so that every sum has one
+/// order. Hosts; for devices see team_product.hpp.
 template <class Exec, class Scalar>
 struct ProductValues {
   MatrixRef<Scalar, int, int> A, B;
@@ -82,7 +82,7 @@ struct ProductValues {
   Supernodes supernodes_A, supernodes_B;
   Scalar* values;
   Workers workers;
-  Integers<Exec> places;  ///< where a column is in the current rows; empty: search
+  Integers<Exec> places;  ///< position of each column in the current rows; empty: search
 
   KOKKOS_FUNCTION void operator()(std::int64_t worker) const {
     auto const range = workers.rows_of(worker);
@@ -98,7 +98,7 @@ struct ProductValues {
     return places.extent(0) > 0 ? places.data() + worker * C.columns : nullptr;
   }
 
-  /// The rows of a group, one after the other in `to`; keys: their columns.
+  /// The rows of a group, consecutive in `to`; keys: their columns.
   KOKKOS_FUNCTION void rows(std::int64_t group, int* table, int const* keys, int count,
                             Scalar* to) const {
     std::int64_t const i = supernodes_A.first(group);
@@ -122,7 +122,7 @@ struct ProductValues {
     }
   }
 
-  /// The sums of a row by itself.
+  /// The sums of a single row.
   void add_up(std::int64_t row, RowSums<Scalar>& to) const {
     for (int a = A.pattern.row_offsets[row]; a < A.pattern.row_offsets[row + 1]; ++a) {
       int const k = A.pattern.column_indices[a];
@@ -134,10 +134,10 @@ struct ProductValues {
  private:
   struct Entries {
     int row_of_B, count;
-    int const *keys, *table;  ///< the columns of the row of C, and their places
+    int const *keys, *table;  ///< the columns of the row of C, and their positions
   };
 
-  /// sums += of_A[0] B_k + ... + of_A[n - 1] B_{k + n - 1}, rows with the same columns.
+  /// sums += of_A[0] B_k + ... + of_A[n - 1] B_{k + n - 1}; these rows have the same columns.
   template <int n>
   KOKKOS_FUNCTION void add(Entries const& to, Scalar const* of_A, Scalar* sums) const {
     int const begin = B.pattern.row_offsets[to.row_of_B],
@@ -154,11 +154,11 @@ struct ProductValues {
   }
 };
 
-/// Hosts: what a worker has found of C, until its place there is known.
+/// Hosts: the entries of C that a worker has computed, until their final positions are known.
 template <class T>
 class FoundEntries {
  public:
-  /// Where the next `count` go.
+  /// Storage for the next `count` entries.
   T* room(std::size_t count) {
     if (used_ + count > size_) grow(std::max(used_ + count, 2 * size_));
     return all_.get() + used_;
@@ -179,12 +179,12 @@ class FoundEntries {
   std::size_t used_ = 0, size_ = 0;
 };
 
-/// Hosts: puts the columns of rows in order.
+/// Hosts: sorts the columns of rows.
 class ColumnOrder {
  public:
   explicit ColumnOrder(std::int64_t columns) : marks_(static_cast<std::size_t>(columns / 64 + 1)) {}
 
-  /// keys: distinct. By marks, which are read in order, where the columns are near each other.
+  /// keys: distinct. By a bitmap that is read in order, if the columns are close to each other.
   void sort(int* keys, int count) {
     auto const [least, most] = std::minmax_element(keys, keys + count);
     if (count < 5 || (*most - *least) / 64 > 4 * count) return std::sort(keys, keys + count);
@@ -198,12 +198,12 @@ class ColumnOrder {
   }
 
  private:
-  std::vector<std::uint64_t> marks_;  ///< zeros between calls
+  std::vector<std::uint64_t> marks_;  ///< zero between calls
 };
 
-/// Hosts: the rows of C = A B go to lists of the workers, and from there to their places when all
-/// are counted, so that the columns are found once. With values where `of` knows how to add them
-/// up.
+/// Hosts: computes the rows of C = A B into lists of the workers, and copies them to their final
+/// positions when all are counted, so that the columns are found only once. With values if `of` is
+/// given.
 template <class Exec, class Scalar>
 class ListedProduct {
  public:
@@ -216,7 +216,7 @@ class ListedProduct {
         single_rows_(rows.dense && rows.supernodes_A.most == 1 && rows.supernodes_B.most == 1),
         lists_(static_cast<std::size_t>(rows.workers.count)) {}
 
-  /// Counts go to rows.offsets. False: there are more than `most` entries. Throws OutOfMemory.
+  /// Stores counts in rows.offsets. False: there are more than `most` entries. Throws OutOfMemory.
   bool find(Exec const& exec, std::int64_t most) {
     std::atomic<bool> memory_is_short = false, too_many = false;
     each(exec, "Blockspan::multigrid_find_product", rows_.workers.count, [&](std::int64_t worker) {
@@ -231,7 +231,7 @@ class ListedProduct {
     return !too_many;
   }
 
-  /// offsets: where the rows of C begin.
+  /// offsets: of the rows of C.
   void place(Exec const& exec, Integers<Exec> const& offsets, int* indices, Scalar* values) const {
     auto const& supernodes = rows_.supernodes_A;
     each(exec, "Blockspan::multigrid_fill_product", rows_.workers.count, [&](std::int64_t worker) {
@@ -264,16 +264,16 @@ class ListedProduct {
     bool const at_once = of_ != nullptr && single_rows_;
     RowSums<Scalar> sums(at_once ? rows_.B.columns : 0);
     ColumnOrder order(at_once ? 0 : rows_.B.columns);
-    // what A and B have together is enough as a rule: pages that nobody writes cost nothing, those
-    // of lists that grow are new each time
+    // the entries of A and B together usually suffice: untouched pages cost nothing, while a
+    // growing list touches new pages each time
     auto const expected =
         static_cast<std::size_t>((rows_.A.entries + rows_.B.entries) / rows_.workers.count);
     list.columns.room(expected);
     if (of_ != nullptr) list.values.room(expected);
     std::int64_t entries = 0;
     for (std::int64_t group = range.first; group < range.last && entries <= most; ++group) {
-      // no more than there are columns: to count the products of a row takes as long as some of
-      // them
+      // bounded by the number of columns: counting the products of a row costs as much as computing
+      // some of them
       int const rows = supernodes.rows(group),
                 bound = at_once ? static_cast<int>(rows_.B.columns) : bound_.bound(group);
       int* const keys = list.columns.room(static_cast<std::size_t>(bound) + 1);
@@ -301,21 +301,21 @@ class ListedProduct {
   BoundRows const& bound_;
   ProductRows<Exec> const& rows_;
   Values const* of_;
-  /// No row shares its columns with another, and there is a place for every column.
+  /// All groups are single rows, and there is a table entry for every column.
   bool single_rows_;
   std::vector<List> lists_;
 };
 
-/// The pattern of C = A B, and its values.
+/// A product: the pattern of C = A B, and its values.
 template <class Exec, class Scalar>
 struct Product {
   Pattern<Exec> pattern;
   Array<Scalar, Exec> values;
 };
 
-/// Hosts: C = A B in one pass, the values, in an array that the arena lends, as multiply_values
-/// has them (with_values; else the patterns of A and B do). Nothing where C would have more than
-/// `most` entries. Waits.
+/// Hosts: C = A B in one pass; the values, in a scratch array of the arena, are those of
+/// multiply_values (if with_values; else only patterns are used). Nothing if C would have more than
+/// `most` entries. Fences.
 template <class Exec, class Scalar>
 std::optional<Product<Exec, Scalar>> multiply_on_host(Exec const& exec, Arena<Exec>& arena,
                                                       MatrixRef<Scalar, int, int> const& A,
@@ -353,7 +353,8 @@ std::optional<Product<Exec, Scalar>> multiply_on_host(Exec const& exec, Arena<Ex
   return C;
 }
 
-/// C: its pattern holds that of A B. Does not wait.
+/// The values of A B; the pattern of C contains that of A B. Asynchronous, except on hosts where a
+/// table is used.
 template <class Exec, class Scalar>
 void multiply_values(Exec const& exec, Arena<Exec>& arena, MatrixRef<Scalar, int, int> const& A,
                      MatrixRef<Scalar, int, int> const& B, Pattern<Exec> const& C,
@@ -362,7 +363,8 @@ void multiply_values(Exec const& exec, Arena<Exec>& arena, MatrixRef<Scalar, int
   supernodes_A = groups_of_rows(supernodes_A, C.rows);
   if constexpr (!runs_on_host_v<Exec>) {
     using Rows = TeamProductValues<Scalar>;
-    // rows longer than the room are slow, and room that is not used keeps teams away
+    // rows longer than the scratch are slow, and unused scratch reduces the number of resident
+    // teams
     std::int64_t const mean = C.rows > 0 ? C.entries() / C.rows + 1 : 1;
     std::int64_t const wanted = supernodes_A.most > 1 ? mean + mean / 2 : 4 * mean;
     ProductTeams const teams(B.pattern, wanted, Rows::bytes_of_place(supernodes_A),

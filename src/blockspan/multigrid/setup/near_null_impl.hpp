@@ -8,7 +8,7 @@
 
 namespace blockspan::levels {
 
-/// The mean of the nodes, of all ranks: each has its local ones.
+/// The mean of the coordinates over the nodes of all ranks; each rank has its local ones.
 template <class Real, class Exec>
 Kokkos::Array<double, 3> centroid(ConstBlock<Real, Exec> const& coordinates,
                                   Communicator const& ranks) {
@@ -26,8 +26,8 @@ Kokkos::Array<double, 3> centroid(ConstBlock<Real, Exec> const& coordinates,
   return centre;
 }
 
-/// Translations and rotations about `centre`, of nodes in 2 or 3 dimensions with as many unknowns:
-/// 3 or 6 vectors of `rows` unknowns. The first one is unknown `first` of the first node.
+/// Translations and rotations about `centre`, of nodes in 2 or 3 dimensions with 2 or 3 unknowns: 3
+/// or 6 vectors of `rows` unknowns. The first row is unknown `first` of the first node.
 template <class Scalar, class Exec>
 Block<Scalar, Exec> rigid_bodies(Exec const& exec,
                                  ConstBlock<real_t<Scalar>, Exec> const& coordinates,
@@ -52,7 +52,7 @@ Block<Scalar, Exec> rigid_bodies(Exec const& exec,
   return B;
 }
 
-/// x^H A x / x^H W^-1 x for one column, of all ranks.
+/// x^H A x / x^H W^-1 x for one column, over all ranks.
 template <class Scalar, class Exec, class Weights>
 double quotient(Exec const& exec, LinearOperator<Scalar, Exec> const& A, Weights const& weights,
                 Block<Scalar, Exec> const& x, Block<Scalar, Exec> const& work) {
@@ -68,7 +68,8 @@ double quotient(Exec const& exec, LinearOperator<Scalar, Exec> const& A, Weights
   return energy / ranks.sum(static_cast<double>(real_part(dot(0))));
 }
 
-/// The constant or W^1/2 times it, whichever A maps to less by a factor of 2. W: of its diagonal.
+/// The constant, or W^1/2 times it if its quotient is less than half as large. W: inverse of the
+/// diagonal.
 template <class Scalar, class Exec, class Weights>
 Block<Scalar, Exec> constant_vector(Exec const& exec, LinearOperator<Scalar, Exec> const& A,
                                     Weights const& weights) {
@@ -90,7 +91,7 @@ Block<Scalar, Exec> constant_vector(Exec const& exec, LinearOperator<Scalar, Exe
              : ones;
 }
 
-/// 1 in the rows of each of `size` unknowns; the first row is unknown `first`.
+/// One vector for each of `size` unknowns, 1 in its rows; the first row is unknown `first`.
 template <class Scalar, class Exec>
 Block<Scalar, Exec> constants_of_unknowns(Exec const& exec, std::int64_t rows, int size,
                                           std::int64_t first) {
@@ -103,7 +104,8 @@ Block<Scalar, Exec> constants_of_unknowns(Exec const& exec, std::int64_t rows, i
   return B;
 }
 
-/// Given vectors, after a look at them, of all ranks.
+/// A copy of the given vectors, after checking that they are nonzero and finite on all ranks
+/// together.
 template <class Scalar, class Exec>
 Block<Scalar, Exec> given_vectors(Exec const& exec, ConstBlock<Scalar, Exec> const& given,
                                   RowSpace const& space) {

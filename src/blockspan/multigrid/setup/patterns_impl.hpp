@@ -38,7 +38,7 @@ int offsets_of_counts(Exec const& exec, Integers<Exec> const& offsets) {
   return static_cast<int>(sum);
 }
 
-/// The most, and the sum of all bounds.
+/// The largest bound, and the sum of all.
 template <class Exec>
 BoundRows::Totals bound_rows(Exec const& exec, BoundRows const& rows) {
   BoundRows::Totals totals{0, 0};
@@ -52,7 +52,7 @@ BoundRows::Totals bound_rows(Exec const& exec, BoundRows const& rows) {
   return totals;
 }
 
-/// The largest bound of the groups that teams have marked.
+/// The largest bound of the groups that teams have marked as too long.
 template <class Exec>
 std::int64_t widest_left_over(Exec const& exec, Integers<Exec> const& bounds) {
   return most_each(
@@ -98,7 +98,7 @@ Pattern<Exec> multiply_by_teams(Exec const& exec, Arena<Exec>& arena, PatternRef
   while (slots < 2 * widest && slots < 32 * ProductTeams::lanes_for(B)) slots *= 2;
   ProductTeams const teams(B, slots + 1, 2 * sizeof(int), warp_size_v<Exec>);
   while (slots + 1 > teams.room) slots /= 2;
-  // lists that are kept are found once
+  // lists that fit are filled by the counting pass, so that columns are found only once
   auto const lists =
       scratch_array<int>(exec, arena, bound.sum <= 4 * (A.entries + B.entries) ? bound.sum : 0);
   bool const listed = lists.extent(0) > 0;

@@ -7,8 +7,8 @@
 
 namespace blockspan::levels {
 
-/// W^1/2 A W^1/2 as a matrix of blocks between nodes: the Frobenius norms of a row of blocks,
-/// without forming them. Rows of A are in order, so nodes ascend along each of them.
+/// W^1/2 A W^1/2 as a matrix of blocks between nodes: visits the Frobenius norms of a row of
+/// blocks, without forming them. Rows of A are sorted, so nodes ascend along each of them.
 template <class Scalar>
 struct NodeRows {
   MatrixRef<Scalar, int, int> A;
@@ -41,11 +41,11 @@ struct NodeRows {
   }
 };
 
-/// The same where all rows of a node have the same columns: lanes share the blocks of a row.
+/// The same if all rows of a node have the same columns: lanes share the blocks of a row.
 template <class Scalar>
 struct LikeNodeRows {
   NodeRows<Scalar> nodes;
-  int* counts;  ///< of blocks of a node; null: fill
+  int* counts;  ///< number of blocks of a node; null: fill the arrays
   int const* offsets = nullptr;
   int* indices = nullptr;
   double *norms = nullptr, *own = nullptr;
@@ -96,8 +96,7 @@ struct ScaleEdges {
   }
 };
 
-/// The graph of nodes with weights, in arrays of its own or, where rows are nodes, with the edges
-/// of A.
+/// The graph of nodes with weights, in its own arrays or, if rows are nodes, with the edges of A.
 template <class Exec>
 struct NodeGraph {
   PatternRef<int, int> edges;
@@ -105,7 +104,7 @@ struct NodeGraph {
   Pattern<Exec> own = {};
 };
 
-/// Where rows are nodes: weights := c_ij.
+/// If rows are nodes: weights := c_ij.
 template <class Scalar>
 struct RowWeights {
   MatrixRef<Scalar, int, int> A;
@@ -126,7 +125,7 @@ struct RowWeights {
   }
 };
 
-/// node_graph where rows are nodes.
+/// node_graph if rows are nodes.
 template <class Exec, class Scalar>
 NodeGraph<Exec> row_graph(Exec const& exec, Arena<Exec>& arena,
                           MatrixRef<Scalar, int, int> const& A,
@@ -197,10 +196,10 @@ NodeGraph<Exec> node_graph(Exec const& exec, Arena<Exec>& arena,
   return graph;
 }
 
-/// What is left of a pulse at a row after two steps x := (I - W A / b) x, in the rows beside it:
-/// c_ij = h_ij / sqrt(h_ii h_jj), H = G^2, G = I - W^1/2 A W^1/2 / b, is near one where smooth
-/// errors are much the same in i and j, whatever the sign of a_ij. Only places of A are looked at;
-/// h_ij is the product of two rows of G.
+/// The response to a pulse at a row after two steps x := (I - W A / b) x: c_ij = h_ij / sqrt(h_ii
+/// h_jj), H = G^2, G = I - W^1/2 A W^1/2 / b, is close to one where smooth errors are nearly equal
+/// in i and j, whatever the sign of a_ij. Only computed on the pattern of A; h_ij is the product of
+/// two rows of G.
 template <class Scalar, class Exec>
 struct Pulses {
   PatternRef<int, int> A;
@@ -220,7 +219,7 @@ struct Pulses {
     }
     return sum;
   }
-  /// c / (1 - c), zero where c is not positive.
+  /// c / (1 - c), zero if c is not positive.
   KOKKOS_FUNCTION double strength(std::int64_t i, std::int64_t j) const {
     auto const turn = conjugate(near_null(i, 0)) * near_null(j, 0);
     double const size = Kokkos::abs(turn);
@@ -230,8 +229,8 @@ struct Pulses {
   }
 
  private:
-  /// The place after k, or, in a row far longer than what is left of the other, that of the first
-  /// column from `wanted` on.
+  /// The position after k, or, in a row far longer than the rest of the other one, the position of
+  /// the first column not less than `wanted`, by bisection.
   KOKKOS_FUNCTION int next(int k, int end, int wanted, int others) const {
     if (end - k <= 16 * others || A.column_indices[k] >= wanted) return k + 1;
     int low = k + 1, high = end;
@@ -246,7 +245,7 @@ struct Pulses {
   }
 };
 
-/// G of Pulses, and the reciprocal norms of its rows. Does not wait.
+/// G of Pulses, and the reciprocal norms of its rows. Asynchronous.
 template <class Exec, class Scalar>
 void steps_of_pulses(Exec const& exec, MatrixRef<Scalar, int, int> const& A,
                      real_t<Scalar> const* weights, real_t<Scalar> upper,
@@ -264,8 +263,8 @@ void steps_of_pulses(Exec const& exec, MatrixRef<Scalar, int, int> const& A,
       });
 }
 
-/// The graph of rows whose weights are those of Pulses. Source: Olson, Schroder and Tuminaro 2010,
-/// doi:10.1137/080741422 (the evolution measure, here the same seen from both ends).
+/// The graph of rows with the weights of Pulses. Source: Olson, Schroder and Tuminaro 2010,
+/// doi:10.1137/080741422 (the evolution measure, here in a symmetric form).
 template <class Exec, class Scalar>
 NodeGraph<Exec> pulse_graph(Exec const& exec, Arena<Exec>& arena,
                             MatrixRef<Scalar, int, int> const& A, real_t<Scalar> const* weights,
@@ -286,7 +285,7 @@ NodeGraph<Exec> pulse_graph(Exec const& exec, Arena<Exec>& arena,
   return graph;
 }
 
-/// sqrt(theta m_i), m_i the largest c_ij of a node.
+/// roots(i) := sqrt(theta m_i), m_i the largest c_ij of node i.
 struct LargestEdge {
   PatternRef<int, int> edges;
   double const* weights;
@@ -307,7 +306,7 @@ struct LargestEdge {
 struct StrongEdges {
   PatternRef<int, int> edges;
   double const *weights, *roots;
-  int* counts;  ///< null: list
+  int* counts;  ///< null: list the edges
   int const* offsets = nullptr;
   int* indices = nullptr;
   double* kept = nullptr;
@@ -332,8 +331,8 @@ struct StrongEdges {
   }
 };
 
-/// The edges with c_ij >= theta sqrt(m_i m_j), m_i the largest c_ij of node i: blind to a scaling
-/// of rows and columns, and the same seen from both ends.
+/// The edges with c_ij >= theta sqrt(m_i m_j), m_i the largest c_ij of node i: invariant under
+/// scaling of rows and columns, and symmetric.
 template <class Exec>
 WeightedGraph<Exec> strong_graph(Exec const& exec, Arena<Exec>& arena, NodeGraph<Exec> const& graph,
                                  double theta) {

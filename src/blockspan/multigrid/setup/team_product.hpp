@@ -10,15 +10,16 @@
 #include <blockspan/multigrid/setup/lanes.hpp>
 #include <blockspan/multigrid/setup/workers.hpp>
 
-// Devices: sparse products, a row, or a group of rows of A with the same columns, by the lanes of a
-// team thread. The entries of a row of A come one after the other, the lanes share those of the row
-// of B; what the row of C needs is in scratch. A place found serves all rows of a group.
+// Sparse products on devices: a row, or a group of rows of A with the same columns, by the lanes of
+// a team thread. The entries of a row of A are processed one after another, the lanes share those
+// of the row of B; the row of C is accumulated in scratch. One look-up of a position serves all
+// rows of a group.
 
 namespace blockspan::levels {
 
-/// Lanes for rows of B of the given length, and rows a team such that each has `wanted` places in
-/// scratch; at most 128 threads, at least `warp`: on HIP Kokkos knows no team that fits if only a
-/// part of a wavefront does.
+/// Lanes for rows of B of the given mean length, and rows per team such that each has `wanted`
+/// entries in scratch; at most 128 threads, at least `warp`: on HIP, Kokkos finds no valid team
+/// size if only a part of a wavefront fits.
 struct ProductTeams {
   static constexpr int threads = 128, scratch_bytes = 40 * 1024;
   int lanes = 4, rows = 1, room = 0;
@@ -56,16 +57,17 @@ KOKKOS_FORCEINLINE_FUNCTION T* thread_array(Team const& team, std::int64_t count
       static_cast<std::size_t>(count) * sizeof(T), alignof(T)));
 }
 
-/// The values of C = A B in its pattern: every sum runs along the row of A, as on hosts. Entries
-/// whose rows of B are one group are multiplied together, with one look-up for all of them.
+/// The values of C = A B in its pattern: every sum follows the order of the row of A, as on hosts.
+/// Entries whose rows of B are in one group are multiplied together, with one look-up for all of
+/// them.
 template <class Scalar>
 struct TeamProductValues {
-  static constexpr int at_once = 6;  ///< rows of B: as of six rigid bodies in space
+  static constexpr int at_once = 6;  ///< rows of B: six, as for rigid body modes in 3D
   MatrixRef<Scalar, int, int> A, B;
   PatternRef<int, int> C;
   Supernodes supernodes_A, supernodes_B;
   Scalar* values;
-  int room;  ///< longer rows of C are added up where they are
+  int room;  ///< entries in scratch; longer rows of C are accumulated in memory
 
   static std::size_t bytes_of_place(Supernodes const& supernodes_A) {
     return static_cast<std::size_t>(supernodes_A.most) * sizeof(Scalar) + sizeof(int);
@@ -81,7 +83,7 @@ struct TeamProductValues {
     auto* const own = thread_array<Scalar>(team, std::int64_t{room} * supernodes_A.most);
     auto* const own_keys = thread_array<int>(team, room);
     bool const fits = count <= room;
-    Scalar* const KOKKOS_RESTRICT sums = fits ? own : values + first;  // rows follow each other
+    Scalar* const KOKKOS_RESTRICT sums = fits ? own : values + first;  // rows are consecutive
     int const* const keys = fits ? own_keys : C.column_indices + first;
     Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, count), [&](int k) {
       for (int r = 0; r < rows; ++r) sums[r * count + k] = Scalar(0);
@@ -112,21 +114,22 @@ struct TeamProductValues {
   }
 };
 
-/// Sorted columns of groups of rows, each at the begin of the space reserved for its bound.
+/// Sorted columns of groups of rows, each at the beginning of the space reserved by its bound.
 struct ProductLists {
   std::int64_t const* begin = nullptr;  ///< of a group
   int* columns = nullptr;
 };
 
-/// The distinct columns of the rows of A B, counted and, sorted, listed: a hash table in scratch. A
-/// row with too many of them for it is marked, by the sign of its bound, and left to others.
+/// Finds the distinct columns of the rows of A B, by a hash table in scratch: counts them and lists
+/// them sorted. A row with too many columns for the table is marked, by the sign of its bound, and
+/// left to ProductRows.
 struct TeamProductRows {
   PatternRef<int, int> A, B;
   Supernodes supernodes_A, supernodes_B;
   int* bounds;  ///< of the entries of a row of a group; -1 - bound: too many for the table
-  int slots;    ///< of the largest table, a power of two
+  int slots;    ///< size of the largest table, a power of two
   int* offsets;
-  ProductLists lists = {};  ///< also filled by the pass that counts, if there
+  ProductLists lists = {};  ///< if given, filled by the counting pass
   int* indices = nullptr;   ///< null: count into `offsets`
 
   template <class Team>
@@ -141,7 +144,7 @@ struct TeamProductRows {
     while (size < 2 * bound && size < slots) size *= 2;
     auto* const table = thread_array<int>(team, 2 * slots + 2);
     int* const list = table + slots;
-    int* const found = list + slots;  // and how many did not fit
+    int* const found = list + slots;  // followed by the number that did not fit
     Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, size), [&](int s) {
       table[s] = -1;
       if (s < 2) found[s] = 0;
@@ -165,7 +168,7 @@ struct TeamProductRows {
     if (full || (counts && lists.columns == nullptr)) return;
     int* const to = counts ? lists.columns + lists.begin[group] : indices + offsets[i];
     int const copies = counts ? 1 : rows;
-    // a key's place is the count of smaller ones
+    // the position of a key is the number of smaller keys
     Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, count), [&](int k) {
       int const key = list[k];
       int place = 0;
@@ -175,7 +178,7 @@ struct TeamProductRows {
   }
 
  private:
-  /// The order of the list depends on the lanes, the set does not.
+  /// The order of the list depends on the lanes, but not its set of columns.
   KOKKOS_FORCEINLINE_FUNCTION static void insert(int* table, int* list, int* found, int size,
                                                  int column) {
     int place =
@@ -193,7 +196,7 @@ struct TeamProductRows {
   }
 };
 
-/// The listed columns of a group to all of its rows.
+/// Copies the listed columns of a group to all of its rows.
 struct CopyProductRows {
   Supernodes supernodes;
   int const* bounds;  ///< negative: the group is not listed

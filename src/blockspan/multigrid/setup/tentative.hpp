@@ -9,26 +9,26 @@
 namespace blockspan::levels {
 
 /// The tentative prolongator T: in each aggregate an orthonormal basis Q of the rows of the
-/// near-null vectors B there, B = Q R. Coarse columns are those of Q, coarse near-null vectors the
-/// rows of R, so T B_coarse = B.
+/// near-null vectors B, B = Q R. Coarse columns are those of Q, coarse near-null vectors the rows
+/// of R, so that T B_coarse = B.
 template <class Scalar, class Exec>
 struct Tentative {
   int vectors = 0;        ///< columns of B, at most 16
   Integers<Exec> of_row;  ///< aggregate of a row, -1: none
   Array<Scalar, Exec> Q;  ///< rows x vectors
   Array<Scalar, Exec> R;  ///< aggregates x vectors x vectors
-  Integers<Exec> kept;    ///< aggregates: a bit for each column of Q that is used
+  Integers<Exec> kept;    ///< per aggregate a bit for each column of Q that is used
   int aggregates = 0;
 
   Pattern<Exec> pattern;       ///< of T
   Array<Scalar, Exec> values;  ///< of T
   Block<Scalar, Exec> near_null;
-  NodePartition<Exec> nodes;  ///< coarse: an aggregate each
+  NodePartition<Exec> nodes;  ///< coarse: one per aggregate
   Integers<Exec> origin;      ///< of coarse columns: 16 aggregate + column of Q
 };
 
-/// Gram-Schmidt, twice, of the rows of one aggregate. A column that loses all but 1e-8 of its norm
-/// is dropped. Devices: an aggregate by a warp.
+/// Gram-Schmidt, twice, of the rows of one aggregate. A column whose norm is reduced to at most
+/// 1e-8 of its value is dropped. On devices one warp per aggregate.
 template <class Scalar>
 struct OrthonormalizeAggregates {
   using Real = real_t<Scalar>;
@@ -78,7 +78,7 @@ KOKKOS_INLINE_FUNCTION int bits_below(int mask, int bit) {
   return count;
 }
 
-/// T, its near-null vectors and nodes, with the columns that `kept` names.
+/// Forms T, its near-null vectors and nodes from the columns that `kept` selects.
 template <class Scalar, class Exec>
 void form_tentative(Exec const& exec, Arena<Exec>& arena, Tentative<Scalar, Exec>& t) {
   int const q = t.vectors;
@@ -140,7 +140,7 @@ void form_tentative(Exec const& exec, Arena<Exec>& arena, Tentative<Scalar, Exec
   exec.fence("Blockspan::multigrid_tentative");
 }
 
-/// The basis of every aggregate, and T with all of it. B: rows x vectors.
+/// Computes the basis of every aggregate, and T with all its columns. B: rows x vectors.
 template <class Scalar, class Exec>
 Tentative<Scalar, Exec> make_tentative(Exec const& exec, Arena<Exec>& arena,
                                        Block<Scalar, Exec> const& B,

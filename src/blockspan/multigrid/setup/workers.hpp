@@ -11,15 +11,15 @@
 
 namespace blockspan::levels {
 
-/// Threads that share the rows of a product and keep a table each; the memory for tables limits
-/// their count, on which the results do not depend.
+/// Threads that share the rows of a product, each with its own table. Their number is limited by
+/// the memory for tables; the results do not depend on it.
 struct Workers {
   struct Range {
     std::int64_t first, last, step;
   };
 
   std::int64_t count, rows;
-  bool consecutive;  ///< hosts: neighbouring rows share the lines of a cache
+  bool consecutive;  ///< hosts: adjacent rows share cache lines
 
   template <class Exec>
   Workers(Exec const& exec, std::int64_t all_rows, std::int64_t table_bytes)
@@ -64,7 +64,7 @@ KOKKOS_INLINE_FUNCTION void sort_ascending(int* keys, int count) {
   KOKKOS_IF_ON_DEVICE((heap_sort(keys, count);))
 }
 
-/// The place of `wanted` among keys[first..last), ascending; -1: it is not there.
+/// The position of `wanted` in the ascending keys[first..last); -1 if absent.
 KOKKOS_INLINE_FUNCTION int place_of(int const* keys, int first, int last, int wanted) {
   while (first < last) {
     int const middle = first + (last - first) / 2;
@@ -77,17 +77,17 @@ KOKKOS_INLINE_FUNCTION int place_of(int const* keys, int first, int last, int wa
   return -1;
 }
 
-/// The distinct columns of rows of A B, found by a table of a worker's own: a hash table of the
-/// row, or, on hosts where that is affordable, a place for every column with the row that was there
-/// last. Devices: of the rows that teams have left over (TeamProductRows).
+/// The distinct columns of rows of A B, found by a table per worker: a hash table for the row, or,
+/// on hosts if affordable, a dense table that stores for every column the last row that used it. On
+/// devices for the rows that TeamProductRows leaves.
 template <class Exec>
 struct ProductRows {
   PatternRef<int, int> A, B;
   Supernodes supernodes_A, supernodes_B;
-  Integers<Exec> bounds;  ///< devices: -1 - bound of the entries of a row; others are done
+  Integers<Exec> bounds;  ///< devices: -1 - bound of the entries of a row; >= 0: done
   Integers<Exec> tables;
   std::int64_t table_size;
-  bool dense;  ///< hosts; columns are not only counted
+  bool dense;  ///< hosts, dense table; then columns are always listed
   Workers workers;
   Integers<Exec> offsets;
   Integers<Exec> indices;  ///< empty: count only
@@ -108,8 +108,8 @@ struct ProductRows {
     }
   }
 
-  /// To out, in any order (null: only counted; `dense`: there is room for one more); returns how
-  /// many.
+  /// Writes the columns to out, in any order (null: only counts; if `dense`, with space for one
+  /// more); returns their number.
   KOKKOS_FUNCTION int columns(std::int64_t worker, std::int64_t group, int bound, int* out) const {
     int* const table = table_of(worker);
     std::int64_t const i = supernodes_A.first(group);
@@ -124,7 +124,7 @@ struct ProductRows {
       int const k = A.column_indices[a];
       for (int b = B.row_offsets[k]; b < B.row_offsets[k + 1]; ++b) {
         int const column = B.column_indices[b];
-        if (dense) {  // nobody can predict which are new: no branch
+        if (dense) {  // new columns are unpredictable: no branch
           out[found] = column;
           found += table[column] != stamp ? 1 : 0;
           table[column] = stamp;
@@ -152,7 +152,8 @@ struct ProductRows {
   }
 };
 
-/// bounds[g] := how many entries a row of group g of A B may have, and the sum of those before.
+/// bounds[g] := an upper bound of the entries of a row of group g of A B; before[g] := the sum of
+/// earlier bounds.
 struct BoundRows {
   struct Totals {
     std::int64_t sum, most;
@@ -187,8 +188,8 @@ struct BoundRows {
   }
 };
 
-/// `bound` with the workers that find the rows of C, each with a table of its own: for rows of
-/// `widest` columns at most, or dense, with a place for every column of B.
+/// The workers that find the rows of C, each with a table of its own: for rows of at most `widest`
+/// columns, or dense, with an entry for every column of B.
 template <class Exec>
 ProductRows<Exec> with_workers(Exec const& exec, Arena<Exec>& arena, BoundRows const& bound,
                                Integers<Exec> const& bounds, Integers<Exec> const& offsets,
