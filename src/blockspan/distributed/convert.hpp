@@ -11,16 +11,16 @@
 
 namespace blockspan {
 
-/// A DistributedMatrix in single precision, times a power of two, as SinglePrecision and
-/// lobpcg_mixed accept its operator.
+/// A DistributedMatrix in single precision, times a power of two, in the form that SinglePrecision
+/// and lobpcg_mixed accept.
 template <class Scalar, class Exec>
 struct SinglePrecisionRows {
   std::shared_ptr<DistributedMatrix<single_t<Scalar>, Exec> const> matrix;  ///< factor A
   real_t<Scalar> factor;
 };
 
-/// A rounded to single precision, with the entries of single_precision_matrix on one process. All
-/// ranks together; sets up a halo exchange of its own; on one rank it shares the pattern. Waits for
+/// A rounded to single precision, with the same entries as single_precision_matrix on one process.
+/// Called by all ranks; sets up its own halo exchange; on one rank it shares the pattern. Fences
 /// the instance. O(nonzeros) a rank. Throws Error, on all ranks, for an entry beyond the range of
 /// single precision, and where memory is short.
 template <class Scalar, class Exec>

@@ -21,7 +21,7 @@ namespace blockspan {
 
 namespace distributed {
 
-/// Cuts rows at chunks, by entries and rows. offsets: of all rows.
+/// Partitions rows at chunk boundaries, with balanced entries and rows. offsets: of all rows.
 template <class Exec, class Offset>
 RowPartition partition_by_entries(Offset const* offsets, std::int64_t rows, int ranks) {
   std::int64_t const unit = unit_of_cuts(rows, chunk_rows<Exec>(rows), ranks);
@@ -32,7 +32,7 @@ RowPartition partition_by_entries(Offset const* offsets, std::int64_t rows, int 
   return cut_for_sums(std::move(entries), rows, unit, ranks);
 }
 
-/// The partition that make() returns on the root, on all ranks.
+/// Broadcasts the partition that make() returns on the root.
 template <class Make>
 RowPartition of_root(Communicator const& ranks, int root, Make const& make) {
   std::vector<std::int64_t> cuts;
@@ -46,7 +46,8 @@ RowPartition of_root(Communicator const& ranks, int root, Make const& make) {
   return RowPartition(std::move(cuts), unit);
 }
 
-/// Scatters elements from `root` to all ranks. get(r): those of rank r, on the root.
+/// Scatters elements from `root` to all ranks. get(r): the elements of rank r, called on the root.
+/// mine: their number on this rank.
 template <class T, class Get>
 std::vector<T> deal(Communicator const& ranks, int root, std::int64_t mine, Get const& get) {
   std::vector<T> here(static_cast<std::size_t>(mine));
@@ -68,8 +69,8 @@ std::vector<T> deal(Communicator const& ranks, int root, std::int64_t mine, Get 
 
 }  // namespace distributed
 
-/// A on one rank, sharing its arrays; cut as `like` says, or at chunks of the sums over rows. One
-/// pass over A; waits for the instance. Throws Error as the constructor does.
+/// A on one rank, sharing its arrays; the partition is `like`, or has the unit of chunks of the
+/// sums over rows. One pass over A; fences the instance. Throws Error as the constructor does.
 template <class Scalar, class Exec>
 std::shared_ptr<DistributedMatrix<Scalar, Exec> const> on_one_rank(
     Exec const& exec, CrsMatrix<Scalar, Exec> const& A, Communicator const& ranks = {},
@@ -80,12 +81,12 @@ std::shared_ptr<DistributedMatrix<Scalar, Exec> const> on_one_rank(
                                                                  A);
 }
 
-/// Spreads the rows of a square matrix that `root` holds over all ranks: partitioned by `like` (a
-/// mass matrix has the partition of its matrix), or cut at chunks of the sums over rows, by
-/// entries. A: any CrsMatrix whose arrays are in host memory or can be mirrored; not read on ranks
-/// other than `root`. On one rank, where A is in the memory of Exec, its arrays are shared. All
-/// ranks together; waits for the instance. O(nonzeros) on the root; of a matrix on a device it
-/// holds a copy on the host meanwhile. Throws Error, on all ranks, where the matrix is not square,
+/// Distributes the rows of a square matrix on `root` over all ranks: partitioned as `like` (a mass
+/// matrix has the partition of its matrix), or at chunk boundaries of the sums over rows, balanced
+/// by entries. A: any CrsMatrix whose arrays are in host memory or can be mirrored; not read on
+/// ranks other than `root`. On one rank, if A is in the memory of Exec, its arrays are shared.
+/// Called by all ranks; fences the instance. O(nonzeros) on the root, which needs a temporary copy
+/// on the host of a matrix on a device. Throws Error, on all ranks, where the matrix is not square,
 /// and as DistributedMatrix does.
 template <class Exec, class Matrix>
 std::shared_ptr<DistributedMatrix<sparse::scalar_t<Matrix>, Exec> const> distribute(
@@ -137,10 +138,10 @@ std::shared_ptr<DistributedMatrix<sparse::scalar_t<Matrix>, Exec> const> distrib
   return std::make_shared<DistributedMatrix<Scalar, Exec> const>(exec, ranks, partition, local);
 }
 
-/// The matrix of a generator spec. Every rank generates its own rows; where a spec cannot generate
-/// single rows, rank 0 generates all. Cut at chunks of the sums over rows, by rows, or as `like`
-/// says. All ranks together. Throws Error, on all ranks, as generate does, and where the matrix is
-/// not square.
+/// The matrix of a generator spec. Every rank generates its own rows; if rows of a spec cannot be
+/// generated independently, rank 0 generates all. Partitioned at chunk boundaries of the sums over
+/// rows, balanced by rows, or as `like`. Called by all ranks. Throws Error, on all ranks, as
+/// generate does, and where the matrix is not square.
 template <class Scalar, class Exec>
 std::shared_ptr<DistributedMatrix<Scalar, Exec> const> generate_distributed(
     Exec const& exec, Communicator const& ranks, std::string_view text,
@@ -176,8 +177,8 @@ std::shared_ptr<DistributedMatrix<Scalar, Exec> const> generate_distributed(
                                                                  across);
 }
 
-/// The matrix of rows that are spread over the ranks already, consecutive in rank order, with
-/// global columns. All ranks together; waits for the instance. Throws Error as DistributedMatrix
+/// The matrix of rows that are already distributed over the ranks, consecutive in rank order, with
+/// global columns. Called by all ranks; fences the instance. Throws Error as DistributedMatrix
 /// does.
 template <class Exec, class Scalar>
 std::shared_ptr<DistributedMatrix<Scalar, Exec> const> distribute(Exec const& exec,
@@ -199,7 +200,7 @@ std::shared_ptr<DistributedMatrix<Scalar, Exec> const> distribute(Exec const& ex
 
 namespace distributed {
 
-/// f(i, j, index) for the entries of a block, index: column-major; some rows at a time, so that
+/// Calls f(i, j, index) for the entries of a block, index: column-major; by chunks of rows, so that
 /// blocks of either layout are traversed along cache lines.
 template <class Function>
 void for_each_entry(std::int64_t rows, std::int64_t columns, Function const& f) {
@@ -211,8 +212,8 @@ void for_each_entry(std::int64_t rows, std::int64_t columns, Function const& f) 
   }
 }
 
-/// Throws Error, on all ranks, unless each has a block of its own rows and `whole` on `root` has
-/// all rows and as many columns.
+/// Throws Error, on all ranks, unless each rank has a block of its own rows, and `whole` on `root`
+/// has all rows and the same number of columns.
 template <class WholeView, class LocalView>
 void require_extents(char const* where, RowSpace const& space, WholeView const& whole,
                      LocalView const& local, int root) {
@@ -231,9 +232,9 @@ void require_extents(char const* where, RowSpace const& space, WholeView const& 
 
 }  // namespace distributed
 
-/// Overwrites `local`, this rank's rows x k of any layout in host memory, by its rows of `whole`:
-/// all rows x k in host memory on `root`, not read on other ranks. All ranks together; throws Error
-/// on all of them where extents differ. One message and one packed copy a rank.
+/// Overwrites `local`, this rank's rows x k of any layout in host memory, with its rows of `whole`:
+/// all rows x k in host memory on `root`, not read on other ranks. Called by all ranks; throws
+/// Error on all of them if extents do not match. One message and one packed copy per rank.
 template <class WholeView, class LocalView>
 void scatter_block(RowSpace const& space, WholeView const& whole, LocalView const& local,
                    int root = 0) {
@@ -255,8 +256,8 @@ void scatter_block(RowSpace const& space, WholeView const& whole, LocalView cons
       n, k, [&](std::int64_t i, std::int64_t j, std::size_t place) { local(i, j) = mine[place]; });
 }
 
-/// The inverse: overwrites `whole` on `root` by the rows of all ranks, in order. Arguments and cost
-/// as above.
+/// The inverse: overwrites `whole` on `root` with the rows of all ranks, in order. Arguments and
+/// cost as above.
 template <class LocalView, class WholeView>
 void gather_block(RowSpace const& space, LocalView const& local, WholeView const& whole,
                   int root = 0) {

@@ -25,17 +25,17 @@
 
 namespace blockspan {
 
-/// A square sparse matrix whose rows are spread over ranks. The longest run of rows that read local
-/// rows of X only is multiplied while the halo is exchanged. The rows before and after it read a
-/// packed block, which holds the rows of X that they need in the order of the whole matrix, so that
-/// every row is summed as on one rank.
+/// A square sparse matrix whose rows are distributed over ranks. The longest run of rows that read
+/// only local rows of X is multiplied while the halo is exchanged. The rows before and after it
+/// read a packed block of the rows of X that they need, in global order, so that every row is
+/// summed as on one rank.
 ///
-/// Memory of a rank: its entries, 12 bytes or more each, and O(rows + halo + ranks). No rank holds
+/// Memory of a rank: its entries, at least 12 bytes each, and O(rows + halo + ranks). No rank holds
 /// an array of global length.
 template <class Scalar, class Exec>
 class DistributedMatrix {
  public:
-  using non_const_value_type = Scalar;  ///< as a CrsMatrix says it
+  using non_const_value_type = Scalar;  ///< as in CrsMatrix
   using Real = real_t<Scalar>;
   using Matrix = CrsMatrix<Scalar, Exec>;
   using Device = typename Matrix::device_type;
@@ -49,9 +49,9 @@ class DistributedMatrix {
   };
   enum RowPart { lower_boundary, interior, upper_boundary };
 
-  /// All ranks together: `rows` are those that `partition` gives this rank, the partition is the
-  /// same on all. Waits for the instance. Throws Error, on all ranks, for a column outside the
-  /// matrix, for more rows or entries than 32 bits can count on a rank, and where memory is short.
+  /// Called by all ranks: `rows` are those that `partition` assigns to this rank; the partition is
+  /// the same on all. Fences the instance. Throws Error, on all ranks, for a column outside the
+  /// matrix, for more rows or entries on a rank than 32 bits can count, and where memory is short.
   DistributedMatrix(Exec const& exec, Communicator const& ranks, RowPartition partition,
                     LocalRows<Scalar> const& rows)
       : partition_(std::move(partition)) {
@@ -68,10 +68,10 @@ class DistributedMatrix {
     make(exec, ranks, rows, split, nullptr);
   }
 
-  /// The same of rows whose entries in local columns are where Exec computes, as a square matrix
-  /// `own` of ascending columns, and those in columns of other ranks in host memory: `across` has
-  /// the same rows, of ascending global columns. Memory and time of the host: O(rows + entries of
-  /// the rows before and after the interior ones). Shares the arrays of `own`.
+  /// The same for rows that are given in two parts: entries in local columns in memory of Exec, as
+  /// a square matrix `own` with sorted rows, and entries in columns of other ranks in host memory,
+  /// as `across`, which has the same rows with sorted global columns. Memory and time of the host:
+  /// O(rows + entries of the rows before and after the interior). Shares the arrays of `own`.
   DistributedMatrix(Exec const& exec, Communicator const& ranks, RowPartition partition,
                     Matrix const& own, LocalRows<Scalar> const& across)
       : partition_(std::move(partition)) {
@@ -89,9 +89,9 @@ class DistributedMatrix {
     make(exec, ranks, rows, split, &own);
   }
 
-  /// On one rank, which owns all rows: shares the arrays of A, whose columns may be in any order.
-  /// One pass over A, for the bounds; waits for the instance. Throws Error where A is not square,
-  /// or of another order than the partition.
+  /// On one rank, which owns all rows: shares the arrays of A, whose columns may be unsorted. One
+  /// pass over A, for the bounds; fences the instance. Throws Error if A is not square, or its
+  /// order is not that of the partition.
   DistributedMatrix(Exec const& exec, Communicator const& ranks, RowPartition partition, Matrix A)
       : partition_(std::move(partition)), measured_(false) {
     require_partition(ranks);
@@ -106,8 +106,8 @@ class DistributedMatrix {
     nonzeros_ = local_nonzeros();
   }
 
-  /// With the pattern and the exchange of `from`, and for its parts values that are `factor` times
-  /// those of `from` but for one rounding each. No message.
+  /// With the pattern and the exchange of `from`; `values` of its parts must be `factor` times
+  /// those of `from`, each rounded once. No message.
   template <class Wide>
   DistributedMatrix(DistributedMatrix<Wide, Exec> const& from, real_t<Wide> factor,
                     std::array<typename Matrix::values_type, 3> const& values)
@@ -136,9 +136,9 @@ class DistributedMatrix {
     for (auto const& entry : from.diagonal_) diagonal_.push_back(static_cast<Real>(factor * entry));
   }
 
-  /// Other values of a matrix that was made of `own` and `across`, of the same patterns and, for
-  /// `own`, in the same arrays. All ranks together; waits for the instance. Memory and time of the
-  /// host as there. Throws Error, on all ranks, where memory is short.
+  /// Updates a matrix that was made of `own` and `across` with values of the same patterns, for
+  /// `own` in the same arrays. Called by all ranks; fences the instance. Memory and time of the
+  /// host as for the constructor. Throws Error, on all ranks, where memory is short.
   void refresh(Exec const& exec, Matrix const& own, LocalRows<Scalar> const& across) {
     Communicator const ranks = space_.communicator();
     ranks.run_agreed([&] {
@@ -159,11 +159,11 @@ class DistributedMatrix {
   }
 
   RowPartition const& partition() const { return partition_; }
-  /// For sums over rows: hosts join them by units where rows are cut at chunks; devices contribute
-  /// one node a rank, which needs fewer messages and kernels.
+  /// The row space for sums: hosts join them by units if the partition is at chunk boundaries;
+  /// devices contribute one node per rank, which needs fewer messages and kernels.
   RowSpace const& row_space() const { return space_; }
-  /// The same, by units on devices too: sums then have the same bits for any number of ranks.
-  /// Throws Error, on all ranks, where rows are not cut at chunks.
+  /// The same, but by units on devices too: sums then have the same bits for any number of ranks.
+  /// Throws Error, on all ranks, if the partition is not at chunk boundaries.
   RowSpace row_space_by_units() const {
     bool const alone = partition_.ranks() == 1;
     std::int64_t const rows = partition_.global_rows(), chunk = blocks::chunk_rows<Exec>(rows);
@@ -184,24 +184,24 @@ class DistributedMatrix {
   std::int64_t nonzeros() const { return nonzeros_; }  ///< of all ranks
 
   Part const& part(RowPart which) const { return parts_[which]; }
-  /// The matrix, on one rank; Error on several.
+  /// The matrix, on one rank; throws Error on several.
   Matrix const& whole() const {
     require(partition_.ranks() == 1, "DistributedMatrix", "its rows are on ", partition_.ranks(),
             " ranks");
     return parts_[interior].matrix;
   }
   HaloExchange const& halo() const { return halo_; }
-  /// Rows of the packed block: those of lower ranks, this rank's, those of higher ranks.
+  /// Numbers of rows of the packed block: of lower ranks, of this rank, and of all ranks in total.
   std::int64_t lower_rows() const { return lower_; }
   std::int64_t own_rows() const { return own_; }
   std::int64_t packed_rows() const { return own_ + static_cast<std::int64_t>(halo_.rows.size()); }
-  Indices const& packed_from() const { return packed_from_; }  ///< local rows of the own ones
+  Indices const& packed_from() const { return packed_from_; }  ///< local indices of the own rows
   Indices const& sent_rows() const { return sent_; }
 
   Real norm_bound() const { return bounds_.norm; }
   Real eigenvalue_lower_bound() const { return bounds_.lowest; }
-  /// The RowMeasures of W A over the rows of all ranks; weights: W of the local rows. All ranks
-  /// together; waits for the instance. O(nonzeros).
+  /// The RowMeasures of W A over the rows of all ranks; weights: W of the local rows. Called by all
+  /// ranks; fences the instance. O(nonzeros).
   operators::RowMeasures<Scalar> measure_rows(Exec const& exec, Real const* weights) const {
     auto const& ranks = space_.communicator();
     auto mine = ranks.run_agreed(
@@ -212,28 +212,28 @@ class DistributedMatrix {
       return all;
     });
   }
-  /// Waits for the instance, as the next one does.
+  /// Fences the instance, as does diagonal().
   bool annihilates_constants(Exec const& exec) const {
     if (measured_) return annihilates_constants_;
     return operators::rows_sum_to_zero(exec, sparse::matrix_ref<Exec>(whole()));
   }
-  /// The real parts of the local rows' diagonal entries.
+  /// The real parts of the diagonal entries of the local rows.
   std::vector<Real> diagonal(Exec const& exec) const {
     if (measured_) return diagonal_;
     return operators::real_diagonal(exec, sparse::matrix_ref<Exec>(whole()));
   }
 
-  /// 1 for the local rows that read rows of other ranks, else 0. Waits for the instance.
+  /// 1 for the local rows with entries in columns of other ranks, else 0. Fences the instance.
   Indices cut_rows(Exec const& exec) const {
     return distributed::cut_rows<Exec, Scalar>(exec, parts(), local_rows());
   }
 
-  /// The square matrix of the local rows and columns, for preconditioners without coupling across
+  /// The square matrix of the local rows and columns, for preconditioners without couplings across
   /// ranks (jacobi, block_jacobi and others). On one rank the matrix itself, sharing its arrays;
-  /// else a copy, and it waits for the instance.
+  /// else a copy, and it fences the instance.
   Matrix diagonal_block(Exec const& exec) const;
 
-  /// The local rows in host memory, as they were given. Waits for the instance.
+  /// The local rows in host memory, as they were given. Fences the instance.
   LocalRows<Scalar> global_rows(Exec const& exec) const;
 
  private:
@@ -241,7 +241,7 @@ class DistributedMatrix {
   friend class DistributedMatrix;
   using Offsets = Kokkos::View<int*, Device>;
 
-  /// The unit of sums over rows; 0: rows are not cut at chunks.
+  /// The unit of sums over rows; 0 if the partition is not at chunk boundaries.
   std::int64_t unit_of_sums() const {
     std::int64_t const unit = partition_.unit();
     if (unit == 0 || unit % blocks::chunk_rows<Exec>(partition_.global_rows()) != 0) return 0;
@@ -259,7 +259,7 @@ class DistributedMatrix {
             " entries on rank ", ranks.rank(), ", more than 32 bits can number");
   }
 
-  /// own: has the interior rows, which are empty in `rows`; null: `rows` has all.
+  /// own: has the interior rows, which are empty in `rows`; null: `rows` has all rows.
   void make(Exec const& exec, Communicator const& ranks, LocalRows<Scalar> const& rows,
             SplitRows const& split, Matrix const* own) {
     lower_ = split.lower, own_ = split.own;
@@ -277,7 +277,7 @@ class DistributedMatrix {
     measure(ranks);
   }
 
-  /// The three parts where Exec computes, sharing arrays of columns and values.
+  /// Copies the three parts to memory of Exec; they share arrays of columns and values.
   void place(Exec const& exec, LocalRows<Scalar> const& rows, SplitRows const& split) {
     constexpr auto label = "Blockspan::distributed::matrix";
     auto const values = distributed::to_exec<Exec, Scalar>(exec, label, std::span(rows.values));
@@ -316,7 +316,7 @@ class DistributedMatrix {
             static_cast<int>(own_)};
   }
 
-  /// Local ones.
+  /// Computes the facts of the local rows.
   void take_facts(Exec const& exec) {
     bounds_ = {}, annihilates_constants_ = true;
     diagonal_.clear();
@@ -330,7 +330,7 @@ class DistributedMatrix {
       diagonal_.insert(diagonal_.end(), facts.diagonal.begin(), facts.diagonal.end());
     }
   }
-  /// NaN if one is.
+  /// The larger value; NaN if one is NaN.
   static Real larger(Real a, Real b) { return a > b || a != a ? a : b; }
 
   /// Combines the bounds of all ranks into those of the matrix.
@@ -349,7 +349,7 @@ class DistributedMatrix {
   std::array<Part, 3> parts_;
   Indices packed_from_, sent_;
   operators::RowBounds<Real> bounds_;
-  bool measured_ = true;  ///< the next two are known; else they are computed on demand
+  bool measured_ = true;  ///< the next two are set; else they are computed on demand
   bool annihilates_constants_ = true;
   std::vector<Real> diagonal_;
 };

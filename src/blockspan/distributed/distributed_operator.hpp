@@ -27,9 +27,9 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec>,
   using Matrix = DistributedMatrix<Scalar, Exec>;
   using Real = real_t<Scalar>;
 
-  /// Makes a plan for each part. space: of the matrix, how sums over rows are made. All ranks
-  /// together; waits for the instance. Throws Error, on all ranks, if an option is out of range, or
-  /// where memory is short.
+  /// Creates a plan for each part. space: of the matrix, with the method of sums over rows. Called
+  /// by all ranks; fences the instance. Throws Error, on all ranks, if an option is out of range,
+  /// or where memory is short.
   DistributedOperator(Exec const& exec, std::shared_ptr<Matrix const> matrix,
                       SpmmPlanOptions const& options)
       : DistributedOperator(exec, matrix, options, matrix->row_space()) {}
@@ -44,8 +44,8 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec>,
     parts_.multiply(exec, Op::none, Scalar(1), X, Scalar(0), Y);
   }
 
-  /// On devices, as a MatrixOperator; not with sums by units, since these are one partial sum a
-  /// rank.
+  /// On devices, as MatrixOperator; not with sums by units, since the kernels produce one partial
+  /// sum per rank.
   bool apply_dots(Exec const& exec, ConstBlock<Scalar, Exec> const& X, Block<Scalar, Exec> const& Y,
                   OperatorValues<Real const, Exec> const& weights,
                   OperatorValues<Scalar, Exec> const& x_dot_y,
@@ -82,8 +82,8 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec>,
       Exec const& exec) const override {
     return in_slices(exec);
   }
-  /// This operator with its current values in slices, as MatrixOperator::in_slices; no
-  /// messages. Null on a rank where memory is short or no product uses them: bits are the same.
+  /// This operator with its current values in slices, as MatrixOperator::in_slices; no messages.
+  /// Null on a rank where memory is short or no product uses slices: the bits are the same.
   std::shared_ptr<DistributedOperator const> in_slices(Exec const& exec) const {
     auto parts = parts_.in_slices(exec);
     if (!parts) return nullptr;
@@ -95,7 +95,7 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec>,
   bool annihilates_constants(Exec const& exec) const override {
     return matrix().annihilates_constants(exec);
   }
-  /// On one rank, as a MatrixOperator.
+  /// On one rank, as MatrixOperator.
   Block<Scalar, Exec> likely_null_vectors(Exec const& exec, std::int64_t work) const override {
     if (ranks().size() > 1) return {};
     return operators::null_vectors_of(exec, sparse::matrix_ref<Exec>(matrix().whole()), work);
@@ -113,7 +113,7 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec>,
   }
 
   Matrix const& matrix() const { return parts_.matrix(); }
-  /// Its products, part by part, and where their sums over ranks are made.
+  /// Its products, part by part, and the workspace of their sums over ranks.
   distributed::PartProducts<Scalar, Exec> const& parts() const { return parts_; }
   Workspace<Exec>& sums() const { return sums_; }
 
@@ -125,17 +125,17 @@ class DistributedOperator final : public LinearOperator<Scalar, Exec>,
 };
 
 struct DistributedOptions {
-  int columns = 16;  ///< widest block expected
-  /// The same bits for any number of ranks, one too, where rows are cut at chunks of the solvers'
-  /// sums (as distribute, generate_distributed and RowOrder do). Products sum whole rows, each
-  /// added up in its order, whatever kernel a plan would choose, and sums a pass of their own,
-  /// whose nodes ranks give by units (see RowSpace).
+  int columns = 16;  ///< expected widest block
+  /// The same bits for any number of ranks, including one, if the partition is at chunk boundaries
+  /// of the solvers' sums (as from distribute, generate_distributed and RowOrder). Products sum
+  /// whole rows, each in its order, instead of using the kernel that a plan would choose, and sums
+  /// are separate passes, in which ranks contribute nodes by units (see RowSpace).
   bool same_bits = false;
 };
 
-/// The operator of a matrix. All ranks together; waits for the instance. Throws Error, on all
-/// ranks, if an option is out of range, where memory is short, and for same_bits where rows are not
-/// cut at chunks.
+/// The operator of a matrix. Called by all ranks; fences the instance. Throws Error, on all ranks,
+/// if an option is out of range, where memory is short, and for same_bits if the partition is not
+/// at chunk boundaries.
 template <class Scalar, class Exec>
 DistributedOperator<Scalar, Exec> distributed_operator(
     Exec const& exec, std::shared_ptr<DistributedMatrix<Scalar, Exec> const> matrix,
@@ -149,15 +149,16 @@ DistributedOperator<Scalar, Exec> distributed_operator(
   return {exec, std::move(matrix), plan, space};
 }
 
-/// Y = alpha op(A) X + beta Y of a matrix on ranks: A^T, conj(A) and A^H too. All ranks together,
-/// with the same op, alpha, beta and columns; X and Y: the local rows, any layouts and strides,
-/// which must not overlap. Y is overwritten; beta = 0 never reads it. The same bits from run to
-/// run; a transposed product adds what ranks contribute to a row in the order of the ranks, so its
-/// bits depend on their count. Waits for the exchange; one product at a time. Throws Error for
-/// shapes that clash, on the rank where they do.
+/// Y = alpha op(A) X + beta Y for a matrix on several ranks, also with A^T, conj(A) and A^H. Called
+/// by all ranks, with the same op, alpha, beta and columns; X and Y: the local rows, any layouts
+/// and strides, which must not overlap. Y is overwritten; beta = 0 never reads it. The same bits
+/// from run to run; a transposed product adds the contributions of ranks to a row in rank order, so
+/// its bits depend on their number. Waits for the exchange, except with a device transport and op
+/// none or conj; one product at a time. Throws Error if shapes do not match, on the rank where they
+/// do not.
 ///
-/// Cost of a rank: its entries once, and one row of X, or one contribution to a row of Y, for each
-/// row of the halo, sent and received.
+/// Cost of a rank: its entries once, and for each row of the halo, sent and received, one row of X,
+/// or one contribution to a row of Y.
 template <class Scalar, class Exec, class XView, class YView>
 void spmm(Exec const& exec, Op op, std::type_identity_t<Scalar> const& alpha,
           DistributedOperator<Scalar, Exec> const& A, XView const& X,
@@ -167,15 +168,15 @@ void spmm(Exec const& exec, Op op, std::type_identity_t<Scalar> const& alpha,
 
 /// Y = alpha A X + beta Y, and with the new Y, for every column j, over the rows of all ranks,
 ///   x_dot_y(j) = sum_i conj(X(i, j)) Y(i, j)   and   y_dot_y(j) = sum_i w_i |Y(i, j)|^2,
-/// the same on all ranks. All ranks together, with the same alpha, beta and columns; X, Y and
-/// weights: the local rows; else as spmm_dots of a matrix, with its bounds of rounding errors. One
-/// message for the sums beside those of the halo, waited for where devices have no transport.
+/// the same on all ranks. Called by all ranks, with the same alpha, beta and columns; X, Y and
+/// weights: the local rows; otherwise as spmm_dots of a matrix, with its error bounds. One message
+/// for the sums besides those of the halo; without a device transport the host waits for it.
 ///
-/// Where the products of all parts of a rank's rows have kernels that sum, these make the sums, of
-/// the rows at the cuts behind the exchange, and nothing is read twice; else one pass over X and Y
-/// follows, as on hosts, in the order of all sums over rows. The same bits from run to run; they
-/// do not depend on the number of ranks where those of column_dots do not (RowSpace).
-/// Throws Error as spmm of such an operator and as spmm_dots do.
+/// If the product kernels of all parts of a rank's rows can compute sums, they do (those of the
+/// boundaries after the exchange), and nothing is read twice; else one pass over X and Y follows,
+/// as on hosts, in the order of all sums over rows. The same bits from run to run; they do not
+/// depend on the number of ranks if those of column_dots do not (RowSpace). Throws Error as spmm of
+/// such an operator and as spmm_dots do.
 template <class Scalar, class Exec, class XView, class YView, class XDotYView, class YDotYView,
           class Weights = std::nullptr_t>
 void spmm_dots(Exec const& exec, std::type_identity_t<Scalar> const& alpha,

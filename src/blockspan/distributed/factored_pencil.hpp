@@ -24,11 +24,11 @@ namespace blockspan {
 namespace distributed {
 
 /// Factors on rank 0 only, on its host or its device: blocks are gathered on its host, solved and
-/// scattered again. Results and Errors are the same on all ranks.
+/// scattered. Results and Errors are the same on all ranks.
 template <class Scalar, class Exec>
 class FactorsOnRankZero final : public operators::PencilFactors {
  public:
-  /// make(): a FactoredPencil of all rows, on rank 0.
+  /// make(): returns a FactoredPencil of all rows; called on rank 0.
   template <class Make>
   FactorsOnRankZero(Exec const& exec, RowSpace space, Make const& make)
       : exec_(exec), space_(std::move(space)) {
@@ -38,7 +38,7 @@ class FactorsOnRankZero final : public operators::PencilFactors {
     note_ = ranks().words_of_first(whole_.notes.empty() ? "" : whole_.notes.front());
   }
 
-  /// Why the factors are not on the device; empty: they are where the options asked for them.
+  /// Why the factors are not on the device; empty if they are where the options requested them.
   std::string const& note() const { return note_; }
 
   std::int64_t rows() const override { return space_.cuts().back(); }
@@ -102,7 +102,7 @@ class FactorsOnRankZero final : public operators::PencilFactors {
     ranks().broadcast(std::span(&facts_, 1), 0);
   }
 
-  /// On rank 0, of its host's memory.
+  /// On rank 0; `whole` is in host memory.
   void solve_whole(Columns<Scalar> const& whole, std::int64_t columns) const {
     if (!factors().on_device())
       return factors().solve(reinterpret_cast<double*>(whole.data()), columns);
@@ -121,7 +121,7 @@ class FactorsOnRankZero final : public operators::PencilFactors {
                           static_cast<std::size_t>(columns));
   }
 
-  /// What rank 0 computes of the rows of all, a value a column.
+  /// Values that rank 0 computes from all rows, one per column.
   template <class Compute>
   std::vector<double> values_of_columns(double const* X, std::int64_t columns,
                                         Compute const& compute) const {
@@ -135,15 +135,15 @@ class FactorsOnRankZero final : public operators::PencilFactors {
 
   Exec exec_;
   RowSpace space_;
-  FactoredPencil<Scalar, Exec> whole_;  ///< of rank 0
+  FactoredPencil<Scalar, Exec> whole_;  ///< on rank 0
   Facts facts_{};
   std::string library_, note_;
 };
 
-/// DirectSolver for matrices whose rows are spread over ranks, with the factors on rank 0 only.
-/// Rank 0 needs memory for both matrices, the factors and a block of all rows. A product gathers X
-/// there, waits for the instance, and has the bits of one rank. All ranks call all functions
-/// together, the constructor too; an exception on rank 0 is an Error on all.
+/// DirectSolver for matrices whose rows are distributed over ranks, with the factors on rank 0
+/// only. Rank 0 needs memory for both matrices, the factors and a block of all rows. A product
+/// gathers X there, fences the instance, and has the bits of one rank. All ranks call all functions
+/// together, including the constructor; an exception on rank 0 is an Error on all.
 template <class Scalar, class Exec>
 class DirectOnRankZero final : public LinearOperator<Scalar, Exec> {
  public:
@@ -175,7 +175,7 @@ class DirectOnRankZero final : public LinearOperator<Scalar, Exec> {
     });
   }
 
-  /// Values of the same pattern.
+  /// Updates the factors for values of the same pattern.
   void refresh(Exec const& exec, Matrix const& A) {
     auto a = rows_on_rank_zero(exec, A);
     on_rank_zero(ranks(), [&] { whole_->refresh(exec, a.matrix(exec)); });
@@ -200,20 +200,20 @@ class DirectOnRankZero final : public LinearOperator<Scalar, Exec> {
 
   RowSpace space_;
   std::int64_t rows_;
-  std::unique_ptr<DirectSolver<Scalar, Exec>> whole_;  ///< of rank 0
+  std::unique_ptr<DirectSolver<Scalar, Exec>> whole_;  ///< on rank 0
   DirectReport report_;
 };
 
 }  // namespace distributed
 
-/// factored_pencil for matrices whose rows are spread over ranks; M has the partition of K. K and M
-/// are gathered to rank 0, which factors and solves on its host or its device while the other ranks
-/// wait; products, blocks and sums over rows stay distributed. Rank 0 needs memory for both
-/// matrices, the factors, and a block of all rows. All ranks together; an exception on rank 0 is an
-/// Error on all. On one rank: as for the matrix itself.
+/// factored_pencil for matrices whose rows are distributed over ranks; M has the partition of K. K
+/// and M are gathered on rank 0, which factors and solves on its host or its device while the other
+/// ranks wait; products, blocks and sums over rows stay distributed. Rank 0 needs memory for both
+/// matrices, the factors, and a block of all rows. Called by all ranks; an exception on rank 0 is
+/// an Error on all. On one rank: as for the matrix itself.
 ///
-/// On hosts products sum whole rows: where rows are cut at chunks (see RowSpace), the results of
-/// exact methods have the same bits for any number of ranks.
+/// On hosts products sum whole rows: if the partition is at chunk boundaries (see RowSpace), the
+/// results of exact methods have the same bits for any number of ranks.
 template <class Scalar, class Exec>
 FactoredPencil<Scalar, Exec> factored_pencil(
     Exec const& exec, DistributedMatrix<Scalar, Exec> const& K,

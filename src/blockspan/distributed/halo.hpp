@@ -17,31 +17,31 @@ struct HaloPart {
 };
 
 /// The rows of X that a rank sends and receives, and the ranks it exchanges them with, for products
-/// with its rows of a matrix. Set up once; ranks that exchange no rows are not listed.
+/// with its rows of a matrix. Set up once; ranks without common rows are not listed.
 struct HaloExchange {
-  std::vector<std::int64_t> rows;  ///< global, ascending: those of other ranks
-  std::vector<HaloPart> receives;  ///< of `rows`, by rank
-  std::vector<std::int64_t> sent;  ///< local rows, those of each neighbour together
-  std::vector<HaloPart> sends;     ///< of `sent`, by rank
+  std::vector<std::int64_t> rows;  ///< global indices of the rows of other ranks, ascending
+  std::vector<HaloPart> receives;  ///< parts of `rows`, by rank
+  std::vector<std::int64_t> sent;  ///< local indices, grouped by neighbour
+  std::vector<HaloPart> sends;     ///< parts of `sent`, by rank
 };
 
-/// The parts of `rows` (global, ascending) by the rank that owns them. No communication. O(rows).
+/// Splits `rows` (global, ascending) by the ranks that own them. No communication. O(rows).
 std::vector<HaloPart> parts_by_owner(RowPartition const& partition,
                                      std::span<std::int64_t const> rows);
 
-/// The exchange for `rows`, which are global, ascending and owned by other ranks. All ranks
-/// together: one count for every pair of ranks, and one message for every pair of neighbours.
-/// Memory: O(ranks + rows + rows sent).
+/// The exchange for `rows`, which are global, ascending and owned by other ranks. Called by all
+/// ranks: one count for every pair of ranks, and one message for every pair of neighbours. Memory:
+/// O(ranks + rows + rows sent).
 HaloExchange make_halo_exchange(Communicator const& ranks, RowPartition const& partition,
                                 std::vector<std::int64_t> rows);
 
-/// The rows of a rank by the rows of X that they read: [head, tail) is the longest run of rows that
-/// read local rows of X only; the rows before and after it read a packed block of X.
+/// The rows of a rank, split by the rows of X that they read: [head, tail) is the longest run of
+/// rows that read only local rows of X; the rows before and after it read a packed block of X.
 struct SplitRows {
   std::int64_t head = 0, tail = 0;
   std::vector<std::int64_t> packed;  ///< global rows, ascending
   std::int64_t lower = 0, own = 0;   ///< of `packed`: rows of lower ranks, then this rank's
-  std::vector<int> columns;          ///< of every entry: local, or an index into `packed`
+  std::vector<int> columns;          ///< of every entry: local index, or index into `packed`
 };
 
 /// [head, tail) of SplitRows. O(rows + entries). Throws Error for a column outside the matrix.
@@ -49,9 +49,9 @@ std::pair<std::int64_t, std::int64_t> interior_rows(RowPartition const& partitio
                                                     std::span<std::int64_t const> offsets,
                                                     std::span<std::int64_t const> columns);
 
-/// Splits rows [partition.first(rank), partition.last(rank)), whose offsets and global columns are
-/// given. O(rows + entries + halo log halo). Throws Error for a column outside the matrix, and
-/// where local indices do not fit into 32 bits.
+/// Splits rows [partition.first(rank), partition.last(rank)) with the given offsets and global
+/// columns. O(rows + entries + halo log halo). Throws Error for a column outside the matrix, and if
+/// local indices exceed 32 bits.
 SplitRows split_rows(RowPartition const& partition, int rank, std::span<std::int64_t const> offsets,
                      std::span<std::int64_t const> columns);
 

@@ -5,10 +5,10 @@
 
 namespace blockspan {
 
-/// Rows of a sparse matrix in host memory, with columns of the whole matrix.
+/// Rows of a sparse matrix in host memory, with global columns.
 template <class Scalar>
 struct LocalRows {
-  std::vector<std::int64_t> offsets = {0};  ///< one more than rows, from 0
+  std::vector<std::int64_t> offsets = {0};  ///< number of rows + 1, from 0
   std::vector<std::int64_t> columns;        ///< global
   std::vector<Scalar> values;
 };

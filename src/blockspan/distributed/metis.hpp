@@ -9,11 +9,11 @@
 
 namespace blockspan {
 
-/// The part, one for each rank, of each of this rank's rows, by METIS (Karypis and Kumar 1998,
-/// doi:10.1137/S1064827595287997): of the graph of A + A^T, by recursive bisection up to eight
-/// parts and k-way beyond, with about equal entry counts and few cut edges. The same in every run.
-/// Rank 0 holds the pattern of all rows meanwhile. All ranks together. Throws Error, on all ranks,
-/// for more than 2^31 rows or entries and where METIS fails.
+/// The part, one per rank, of each local row, by METIS (Karypis and Kumar 1998,
+/// doi:10.1137/S1064827595287997): from the graph of A + A^T, by recursive bisection up to eight
+/// parts and k-way beyond, with balanced numbers of entries and few cut edges. The same in every
+/// run. Rank 0 temporarily holds the pattern of all rows. Called by all ranks. Throws Error, on all
+/// ranks, for more than 2^31 rows or entries and where METIS fails.
 std::vector<int> metis_parts(Communicator const& ranks, RowPartition const& from,
                              RowPattern const& pattern);
 

@@ -30,18 +30,18 @@
 // compiled where it is used, with the components that are linked there.
 namespace blockspan {
 
-/// Arguments of make_preconditioner. On one rank, on_one_rank() makes A of a CrsMatrix.
+/// Arguments of make_preconditioner. On one rank, on_one_rank() creates A from a CrsMatrix.
 template <class Scalar, class Exec>
 struct PreconditionerInput {
   Exec exec = {};
   std::shared_ptr<DistributedMatrix<Scalar, Exec> const> A = {};
   LinearOperator<Scalar, Exec> const* product = nullptr;  ///< A, which chebyshev keeps by reference
-  /// system: A is refused where its diagonal proves that it is not positive definite (entries, if
-  /// refuse_diagonal). eigenpairs: preconditioners are positive definite whatever A is.
+  /// system: throws Error if A is proven not to be positive definite (by its diagonal only if
+  /// refuse_diagonal is set). eigenpairs: preconditioners are positive definite for any A.
   SolveKind kind = SolveKind::system;
   bool refuse_diagonal = true;
   DistributedMatrix<Scalar, Exec> const* mass = nullptr;  ///< of a pencil: `direct` shifts by it
-  int columns = 8;                                        ///< of the blocks expected
+  int columns = 8;                                        ///< expected width of blocks
   std::string where = "preconditioner";                   ///< prefix of messages
   int first_row = 1;                                      ///< index of the first row in messages
 };
@@ -55,16 +55,17 @@ struct Preconditioner {
   std::vector<std::string> notes = {};
   std::optional<MultigridReport> levels = {};
   std::string fault = {};   ///< without op: why the method does not apply to A
-  bool automatic = false;   ///< may be replaced during the solve: change_over_of
-  bool polynomial = false;  ///< automatic: the first is chebyshev, else Jacobi
-  /// Repairs one that a solver found not to be positive definite; empty, or returns false: cannot.
+  bool automatic = false;   ///< may be replaced during the solve, see change_over_of
+  bool polynomial = false;  ///< automatic: begins with chebyshev, else with Jacobi
+  /// Replaces a preconditioner that a solver found not to be positive definite; empty, or returning
+  /// false: not possible.
   std::function<bool(Preconditioner&)> mend = {};
-  /// Sets it up for other values of the same pattern; empty: make a new one. Throws as the setup.
+  /// Updates it for other values of the same pattern; empty: create a new one. Throws as the setup.
   std::function<void(Preconditioner&, Matrix const&)> refresh = {};
 };
 
-/// The components that some words need: those that the including target links. Programs have a type
-/// of their own.
+/// The optional components that some preconditioners need: those that the including target links.
+/// Programs pass a type of their own.
 struct LinkedComponents {
 #ifdef BLOCKSPAN_HAS_DIRECT
   static constexpr bool direct = true;
@@ -80,7 +81,7 @@ struct LinkedComponents {
 
 namespace distributed {
 
-/// One function for each PreconditionerKind.
+/// One function per PreconditionerKind.
 template <class Linked, class Scalar, class Exec>
 class PreconditionerMaker {
  public:
@@ -197,7 +198,7 @@ class PreconditionerMaker {
   }
 
   /// Factors, if they are linked and cost less than `left` iterations of the current method
-  /// (infinite: at any cost); else no op, with the reason among the notes.
+  /// (infinite: at any cost); else no op, with the reason in the notes.
   Made late_factors([[maybe_unused]] double left) const {
     if constexpr (Linked::direct) {
       try {
@@ -211,7 +212,7 @@ class PreconditionerMaker {
     return {};
   }
 
-  /// Multigrid, whatever its probe finds; no op, with the reason among the notes, where it does not
+  /// Multigrid, whatever its probe reports; no op, with the reason in the notes, if it does not
   /// apply.
   Made late_levels(Options const& options) const {
     try {
@@ -239,8 +240,8 @@ class PreconditionerMaker {
   }
 
   /// Throws Error, on all ranks, with the first row whose diagonal entry is negative or not finite:
-  /// A is then not positive semidefinite, and Jacobi does not apply. A zero is left to the solver:
-  /// an empty row (an isolated vertex of a graph) does no harm.
+  /// A is then not positive semidefinite, and Jacobi does not apply. Zeros are left to the solver:
+  /// an empty row (an isolated vertex of a graph) is harmless.
   void require_diagonal() const {
     if (!in_.refuse_diagonal) return;
     run_agreed([&] {
@@ -286,7 +287,7 @@ class PreconditionerMaker {
     return made;
   }
 
-  /// of(A): what the factors T are refreshed with.
+  /// of(A): the argument for refreshing the factors T.
   template <class Factors, class Of>
   Made of_factors(std::unique_ptr<Factors> T, Of const& of) const {
     Made made;
@@ -327,12 +328,13 @@ class PreconditionerMaker {
 
 }  // namespace distributed
 
-/// Makes the preconditioner of `words`. levels: options of multigrid, on ranks with blocks of the
-/// local rows; its degree and columns are those of words and input. No op for `none`, and, with
-/// `fault`, where the method does not apply to A: chebyshev of an indefinite A, a hierarchy whose
-/// report is not usable. All ranks together; waits for the instance. Throws Error, on all ranks,
-/// where A is not as definite as in.kind says, for a component that is not linked, for methods that
-/// several ranks do not have (gauss-seidel; multigrid in single precision), and as the setups do.
+/// Creates the preconditioner of `words`. levels: options of multigrid, on several ranks with
+/// blocks of the local rows; its degree and columns are those of `words` and `in`. No op for
+/// `none`, and, with `fault`, if the method does not apply to A: chebyshev for an indefinite A, a
+/// hierarchy whose report is not usable. Called by all ranks; fences the instance. Throws Error, on
+/// all ranks, if A is not as definite as in.kind requires, for a component that is not linked, for
+/// methods that are not available on several ranks (gauss-seidel; multigrid in single precision),
+/// and as the setups do.
 template <class Linked = LinkedComponents, class Scalar, class Exec>
 Preconditioner<Scalar, Exec> make_preconditioner(PreconditionerInput<Scalar, Exec> const& in,
                                                  PreconditionerWords const& words,
@@ -360,8 +362,8 @@ Preconditioner<Scalar, Exec> make_preconditioner(PreconditionerInput<Scalar, Exe
   return {};
 }
 
-/// The ChangeOver of a solve with M, made from `in`, with that tolerance; it is never due unless M
-/// is that of `automatic`. Collective on ranks: rank 0 reads the graph of all rows.
+/// The ChangeOver of a solve with M, created from `in`, with the given tolerance; it never switches
+/// unless M is that of `automatic`. Collective: rank 0 reads the graph of all rows.
 template <class Linked = LinkedComponents, class Scalar, class Exec>
 ChangeOver change_over_of(PreconditionerInput<Scalar, Exec> const& in,
                           Preconditioner<Scalar, Exec> const& M, double tolerance) {
@@ -378,8 +380,9 @@ ChangeOver change_over_of(PreconditionerInput<Scalar, Exec> const& in,
           std::move(shape)};
 }
 
-/// Replaces M, made from `in`, or keeps it, as `course` decides after so many iterations; the notes
-/// of M say which. levels(): the options of multigrid. All ranks together; waits for the instance.
+/// Replaces M, created from `in`, or keeps it, as `course` decides after this number of iterations;
+/// the notes of M report it. levels(): returns the options of multigrid. Called by all ranks;
+/// fences the instance.
 template <class Linked = LinkedComponents, class Scalar, class Exec, class Levels>
 void change_over(PreconditionerInput<Scalar, Exec> const& in, ChangeOver& course, int iterations,
                  Preconditioner<Scalar, Exec>& M, Levels const& levels) {

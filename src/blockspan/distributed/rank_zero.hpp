@@ -17,7 +17,7 @@
 #include <blockspan/support/error.hpp>
 #include <blockspan/support/memory.hpp>
 
-// Work of rank 0 with the rows of all ranks. All ranks call these functions together.
+// Computations of rank 0 with the rows of all ranks. All ranks call these functions together.
 
 namespace blockspan::distributed {
 
@@ -29,8 +29,8 @@ void on_rank_zero(Communicator const& ranks, Function const& f) {
   });
 }
 
-/// A block of all rows on rank 0's host, without rows elsewhere. local: the rows of this rank, on
-/// the host.
+/// A block of all rows on the host of rank 0, without rows on other ranks. local: the local rows,
+/// on the host.
 template <class LocalView>
 auto block_on_rank_zero(RowSpace const& space, LocalView const& local) {
   using Whole = Kokkos::View<typename LocalView::non_const_value_type**, Kokkos::LayoutLeft,
@@ -44,8 +44,8 @@ auto block_on_rank_zero(RowSpace const& space, LocalView const& local) {
   return whole;
 }
 
-/// Gathers the block of all rows on rank 0, calls f(whole) there, which changes it in place, and
-/// overwrites `local` by this rank's rows of the result.
+/// Gathers the block of all rows on rank 0, calls f(whole) there, which modifies it in place, and
+/// overwrites `local` with the local rows of the result.
 template <class LocalView, class Function>
 void change_on_rank_zero(RowSpace const& space, LocalView const& local, Function const& f) {
   auto const whole = block_on_rank_zero(space, local);
@@ -53,13 +53,13 @@ void change_on_rank_zero(RowSpace const& space, LocalView const& local, Function
   scatter_block(space, whole, local);
 }
 
-/// Rows of a square matrix on the host, in 32 bits.
+/// Rows of a square matrix on the host, with 32-bit indices.
 template <class Scalar>
 struct WholeRows {
   std::vector<int> offsets{0}, columns;
   std::vector<Scalar> values;
 
-  /// In the memory of the instance: on hosts the same arrays.
+  /// The matrix in memory of Exec; on hosts it shares the arrays.
   template <class Exec>
   CrsMatrix<Scalar, Exec> matrix(Exec const& exec) {
     auto const rows = static_cast<std::int64_t>(offsets.size()) - 1;
@@ -71,8 +71,8 @@ struct WholeRows {
   }
 };
 
-/// The rows of all ranks on rank 0; empty on the others. Waits for the instance. Throws Error, on
-/// all ranks, for more than 2^31 rows or entries.
+/// The rows of all ranks on rank 0; empty on others. Fences the instance. Throws Error, on all
+/// ranks, for more than 2^31 rows or entries.
 template <class Scalar, class Exec>
 WholeRows<Scalar> rows_on_rank_zero(Exec const& exec, DistributedMatrix<Scalar, Exec> const& A) {
   Communicator const& ranks = A.row_space().communicator();
@@ -90,7 +90,7 @@ WholeRows<Scalar> rows_on_rank_zero(Exec const& exec, DistributedMatrix<Scalar, 
 }
 
 /// The shape of the graph of all rows, computed by rank 0, the same on all ranks. For more than
-/// 2^31 rows or entries, for which rank 0 may lack memory, that of GraphShape{}.
+/// 2^31 rows or entries, for which rank 0 may lack memory, GraphShape{}.
 template <class Scalar, class Exec>
 GraphShape shape_on_rank_zero(Exec const& exec, DistributedMatrix<Scalar, Exec> const& A) {
   Communicator const& ranks = A.row_space().communicator();

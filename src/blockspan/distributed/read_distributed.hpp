@@ -9,19 +9,20 @@
 
 namespace blockspan {
 
-/// The square matrix of a Matrix Market file that all ranks can open, its rows as `like` says, or
-/// cut at chunks of the sums over rows, by entries. The same entries as read_matrix_market gives.
+/// The square matrix of a Matrix Market file that all ranks can open, partitioned as `like`, or at
+/// chunk boundaries of the sums over rows, balanced by entries. The same entries as from
+/// read_matrix_market.
 ///
-/// Of a plain file every rank parses its share of the lines, and sums up the bytes of another
-/// rank's, so that two ranks see each; a gzip file is inflated by rank 0, which sends the lines on.
-/// No rank holds an array of global length: memory for twice its share of the entries, about 24
-/// bytes each, then for its rows. Array files, which are dense, are read by rank 0. One thread of a
-/// rank parses.
+/// Of an uncompressed file every rank parses its share of the lines, and computes a checksum of the
+/// bytes of another rank, so that two ranks read each share; a gzip file is decompressed by rank 0,
+/// which sends the lines to the others. No rank holds an array of global length: memory for twice
+/// its share of the entries, about 24 bytes each, then for its rows. Array files, which are dense,
+/// are read by rank 0. One thread per rank parses.
 ///
-/// All ranks together; waits for the instance. Throws Error, on all ranks: with the file's first
-/// fault and the message of read_matrix_market (rank 0 finds its line by reading the whole file),
-/// where the matrix is not square, where a rank cannot open the file or finds another file under
-/// its name, and as DistributedMatrix does.
+/// Called by all ranks; fences the instance. Throws Error, on all ranks: for the first fault of the
+/// file, with the message of read_matrix_market (rank 0 finds its line by reading the whole file),
+/// if the matrix is not square, if a rank cannot open the file or sees another file under its name,
+/// and as DistributedMatrix does.
 template <class Scalar, class Exec>
 std::shared_ptr<DistributedMatrix<Scalar, Exec> const> read_distributed(
     Exec const& exec, Communicator const& ranks, std::string const& path,

@@ -17,7 +17,7 @@
 
 namespace blockspan {
 
-/// The pattern of this rank's rows: offsets, one more than rows, from 0, and global columns.
+/// The pattern of the local rows: offsets, number of rows + 1, from 0, and global columns.
 struct RowPattern {
   std::span<std::int64_t const> offsets, columns;
 
@@ -32,14 +32,14 @@ struct RowPattern {
   }
 };
 
-/// A permutation of the rows of a square matrix, and of every block, spread over ranks: from the
-/// caller's order, partitioned by `from`, to another one, partitioned by `to`. No rank holds an
-/// array of global length: it has the new indices of its rows of `from` and the caller's indices of
-/// its rows of `to`. All functions that are not queries are called by all ranks together.
+/// A permutation of the rows of a square matrix, and of every block, distributed over ranks: from
+/// the caller's order, partitioned by `from`, to another one, partitioned by `to`. No rank holds an
+/// array of global length: it stores the new indices of its rows of `from` and the caller's indices
+/// of its rows of `to`. All functions that are not queries are called by all ranks.
 class RowOrder {
  public:
-  /// places: the new indices of this rank's rows of `from`. Throws Error, on all ranks, where those
-  /// of all ranks are not a permutation.
+  /// places: the new indices of this rank's rows of `from`. Throws Error, on all ranks, if those of
+  /// all ranks are not a permutation.
   RowOrder(Communicator ranks, RowPartition from, RowPartition to,
            std::vector<std::int64_t> places);
 
@@ -48,8 +48,8 @@ class RowOrder {
   std::vector<std::int64_t> const& places() const { return places_; }
   std::vector<std::int64_t> const& originals() const { return originals_; }
 
-  /// values: `width` for each of this rank's rows of `from`, row by row. Returns those of its rows
-  /// of `to`. One message for every pair of neighbours.
+  /// values: `width` values for each of this rank's rows of `from`, row by row. Returns the values
+  /// of its rows of `to`. One message for every pair of neighbours.
   template <class T>
   std::vector<T> forward(std::vector<T> const& values, std::int64_t width) const {
     return move(values, width, leaving_, arriving_, sends_, receives_);
@@ -60,8 +60,8 @@ class RowOrder {
     return move(values, width, arriving_, leaving_, receives_, sends_);
   }
 
-  /// given: this rank's rows of `from`. Returns its rows of `to`, with new column indices,
-  /// ascending in each row. O(entries log(longest row)).
+  /// given: this rank's rows of `from`. Returns its rows of `to`, with new column indices, sorted
+  /// in each row. O(entries log(longest row)).
   template <class Scalar>
   LocalRows<Scalar> rows(LocalRows<Scalar> const& given) const;
 
@@ -87,14 +87,14 @@ class RowOrder {
     return result;
   }
 
-  /// The new indices of the columns of these rows.
+  /// The new indices of the columns of `rows`.
   std::vector<std::int64_t> renumbered(RowPattern const& rows) const;
 
   Communicator ranks_;
   RowPartition from_, to_;
   std::vector<std::int64_t> places_, originals_;
   std::vector<std::int64_t> leaving_, arriving_;  ///< local rows, in the order of the messages
-  std::vector<HaloPart> sends_, receives_;        ///< of them
+  std::vector<HaloPart> sends_, receives_;        ///< parts of these lists
 };
 
 template <class Scalar>
@@ -145,7 +145,7 @@ LocalRows<Scalar> RowOrder::rows(LocalRows<Scalar> const& given) const {
   return result;
 }
 
-/// The matrix in the new order. All ranks together. Throws Error as DistributedMatrix does.
+/// The matrix in the new order. Called by all ranks. Throws Error as DistributedMatrix does.
 template <class Scalar, class Exec>
 std::shared_ptr<DistributedMatrix<Scalar, Exec> const> reorder(
     Exec const& exec, DistributedMatrix<Scalar, Exec> const& A, RowOrder const& order) {
@@ -153,22 +153,22 @@ std::shared_ptr<DistributedMatrix<Scalar, Exec> const> reorder(
       exec, A.row_space().communicator(), order.to(), order.rows(A.global_rows(exec)));
 }
 
-/// The order that gives every rank the rows of its part: first the rows that read rows of their own
-/// part only, then the others, both in the caller's order. part: for each of this rank's rows the
-/// rank, in [0, ranks). All ranks together. Throws Error, on all ranks, for other values.
+/// The order that assigns to every rank the rows of its part: first the rows that read only rows of
+/// their own part, then the others, both in the caller's order. part: for each local row the rank,
+/// in [0, ranks). Called by all ranks. Throws Error, on all ranks, for other values.
 RowOrder order_by_parts(Communicator const& ranks, RowPartition const& from,
                         RowPattern const& pattern, std::vector<int> const& part);
 
-/// The reverse order of Cuthill and McKee (1969, doi:10.1145/800195.805928), of the graph of A +
-/// A^T, cut at multiples of `chunk` rows times a power of two into parts of about equal weight
-/// (cut_for_sums). Computed by rank 0, which holds the whole pattern meanwhile. All ranks together.
-/// Throws Error, on all ranks, for more than 2^31 rows.
+/// The reverse Cuthill-McKee order (1969, doi:10.1145/800195.805928) of the graph of A + A^T,
+/// partitioned at multiples of `chunk` rows times a power of two into parts of about equal weight
+/// (cut_for_sums). Computed by rank 0, which temporarily holds the whole pattern. Called by all
+/// ranks. Throws Error, on all ranks, for more than 2^31 rows.
 RowOrder order_by_cuthill_mckee(Communicator const& ranks, RowPartition const& from,
                                 RowPattern const& pattern, std::int64_t chunk);
 
-/// The parts of rows [first, last) of a grid, x fastest, with `unknowns` rows a point, cut into
-/// `parts` bricks of about equal size. `parts` is factored such that the bricks have the smallest
-/// surface. O(last - first).
+/// The parts of rows [first, last) of a grid, x fastest, with `unknowns` rows a point, partitioned
+/// into `parts` bricks of about equal size. The factors of `parts` along the axes minimize the
+/// surface of the bricks. O(last - first).
 std::vector<int> brick_parts(std::span<std::int64_t const, 3> grid, int unknowns,
                              std::int64_t first, std::int64_t last, int parts);
 

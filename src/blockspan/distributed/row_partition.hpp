@@ -6,13 +6,13 @@
 
 namespace blockspan {
 
-/// The rows of a matrix, and of every block, that each rank owns: consecutive ones, in the order of
-/// the ranks. A rank may own none.
+/// The rows of a matrix, and of every block, that each rank owns: a contiguous range, in rank
+/// order. A rank may own none.
 class RowPartition {
  public:
   RowPartition() = default;
   /// cuts: the first row of every rank and the number of all rows, ascending from 0; the first rows
-  /// are multiples of `unit`, if that is not 0 (see RowSpace). Throws Error where that is not so.
+  /// are multiples of `unit`, if that is not 0 (see RowSpace). Throws Error otherwise.
   explicit RowPartition(std::vector<std::int64_t> cuts, std::int64_t unit = 0);
 
   int ranks() const { return static_cast<int>(cuts_.size()) - 1; }
@@ -31,22 +31,22 @@ class RowPartition {
   std::int64_t unit_ = 0;
 };
 
-/// Cuts rows into ranges of about equal weight, at multiples of `unit` rows. weights: one for every
-/// `unit` rows (the last one perhaps of fewer), not negative; where all are zero, ranges have about
-/// the same size. A cut is at the multiple of `unit` nearest to its share of the weight.
-/// O(weights).
+/// Partitions rows into ranges of about equal weight, at multiples of `unit` rows. weights: one for
+/// every `unit` rows (the last one possibly for fewer), nonnegative; if all are zero, ranges have
+/// about the same size. A cut is at the multiple of `unit` that is nearest to its share of the
+/// weight. O(weights).
 RowPartition cut_by_weight(std::span<std::int64_t const> weights, std::int64_t rows,
                            std::int64_t unit, int ranks);
 
-/// Cuts rows for sums: into ranges of about equal weight, entries and rows, at multiples of `unit`
-/// (of unit_of_cuts) or of twice that, four times, ..., so that no rank has more of them than a
-/// RowSpace accepts. entries: of every `unit` rows. O(entries.size()).
+/// Partitions rows for sums: into ranges of about equal weight, entries plus rows, at multiples of
+/// `unit` (from unit_of_cuts) times the smallest power of two for which no rank has more units than
+/// a RowSpace accepts. entries: of every `unit` rows. O(entries.size()).
 RowPartition cut_for_sums(std::vector<std::int64_t> entries, std::int64_t rows, std::int64_t unit,
                           int ranks);
 
-/// The unit to cut with so that a sum over rows has the same bits for any number of ranks: chunks
-/// of `chunk` rows (the solvers', by the number of rows and the backend: chunk_unit in
-/// distributed_matrix.hpp) times a power of two, such that rows / ranks are at most 256 of them.
+/// The unit of partitions with which a sum over rows has the same bits for any number of ranks:
+/// `chunk` rows (blocks::chunk_rows, which depends on the number of rows and the backend) times a
+/// power of two, such that rows / ranks are at most 256 units.
 std::int64_t unit_of_cuts(std::int64_t rows, std::int64_t chunk, int ranks);
 
 }  // namespace blockspan

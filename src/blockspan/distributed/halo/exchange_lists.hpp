@@ -12,12 +12,13 @@
 #include <blockspan/communication/communicator.hpp>
 #include <blockspan/distributed/halo.hpp>
 
-// Lists of host memory between ranks. All ranks call these together.
+// Exchanges of lists in host memory. All ranks call these functions together.
 
 namespace blockspan::distributed {
 
-/// The elements of rows to the ranks that get them; those that come. That of row r are the elements
-/// [offsets[r], offsets[r + 1]). A part may go to this rank itself.
+/// Sends lists of elements, one per row, to the ranks that need them, and returns the received
+/// ones. The list of row r is the elements [offsets[r], offsets[r + 1]). A rank may also send to
+/// itself.
 template <class T>
 std::vector<T> exchange_parts(Communicator const& ranks, std::span<HaloPart const> sends,
                               std::span<T const> sent, std::span<std::int64_t const> from,
@@ -50,14 +51,14 @@ std::vector<T> exchange_parts(Communicator const& ranks, std::span<HaloPart cons
   return received;
 }
 
-/// Offsets of rows of `each` elements.
+/// Offsets of rows with `each` elements.
 inline std::vector<std::int64_t> even_offsets(std::size_t rows, std::int64_t each = 1) {
   std::vector<std::int64_t> offsets(rows + 1);
   for (std::size_t r = 0; r <= rows; ++r) offsets[r] = static_cast<std::int64_t>(r) * each;
   return offsets;
 }
 
-/// Lists of the sent rows of a halo to the ranks that need them; the halo's come back.
+/// Sends the lists of the halo's sent rows; returns those of the halo's rows.
 template <class T>
 std::vector<T> exchange_lists(Communicator const& ranks, HaloExchange const& halo,
                               std::vector<T> const& sent, std::vector<std::int64_t> const& from,
@@ -65,7 +66,7 @@ std::vector<T> exchange_lists(Communicator const& ranks, HaloExchange const& hal
   return exchange_parts<T>(ranks, halo.sends, sent, from, halo.receives, to);
 }
 
-/// The same of one value a row.
+/// The same for one value per row.
 template <class T>
 std::vector<T> exchange_values(Communicator const& ranks, HaloExchange const& halo,
                                std::vector<T> const& sent) {
@@ -73,7 +74,7 @@ std::vector<T> exchange_values(Communicator const& ranks, HaloExchange const& ha
                         even_offsets(halo.rows.size()));
 }
 
-/// One value of each local row: those of the halo's rows.
+/// From one value of each local row: the values of the halo's rows.
 template <class T>
 std::vector<T> values_of_halo(Communicator const& ranks, HaloExchange const& halo,
                               std::vector<T> const& local) {
@@ -82,7 +83,7 @@ std::vector<T> values_of_halo(Communicator const& ranks, HaloExchange const& hal
   return exchange_values(ranks, halo, sent);
 }
 
-/// Lists of all ranks, one after the other, on each of them; where one lacks the memory, all throw.
+/// The lists of all ranks, concatenated, on each rank; if one lacks the memory, all throw.
 template <class T>
 std::vector<T> gather_lists(Communicator const& ranks, std::vector<T> const& mine) {
   std::vector<std::int64_t> sizes = ranks.gather(static_cast<std::int64_t>(mine.size()));
@@ -93,7 +94,7 @@ std::vector<T> gather_lists(Communicator const& ranks, std::vector<T> const& min
   return result;
 }
 
-/// The same on `root`; nothing elsewhere. Where that lacks the memory, all throw.
+/// The same on `root` only; empty on other ranks. If the root lacks the memory, all throw.
 template <class T>
 std::vector<T> collect_lists(Communicator const& ranks, int root, std::vector<T> const& mine) {
   auto const sizes = ranks.gather(static_cast<std::int64_t>(mine.size()));
@@ -121,8 +122,8 @@ std::vector<T> collect_lists(Communicator const& ranks, int root, std::vector<T>
   return all;
 }
 
-/// The rows of all ranks, in order: on each of them, or on `root` alone. Rows: lists `offsets`,
-/// from 0, `columns` and, where it has them, `values`.
+/// The rows of all ranks, in order, on each rank or on `root` only. Rows: has lists `offsets`, from
+/// 0, `columns` and optionally `values`.
 template <class Rows>
 Rows gather_rows(Communicator const& ranks, Rows const& mine, std::optional<int> root = {}) {
   auto const gather = [&](auto const& list) {

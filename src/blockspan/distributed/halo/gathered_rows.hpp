@@ -10,19 +10,19 @@
 #include <blockspan/distributed/reading/host_rows.hpp>
 #include <blockspan/multigrid/hierarchy/hierarchy.hpp>
 
-// What makes a level of ranks one that every rank has whole, by way of host memory. All ranks call
-// together.
+// Gathers a distributed level to a copy on every rank, staged through host memory. All ranks call
+// these functions together.
 
 namespace blockspan::distributed {
 
-/// A level's rows of all ranks.
+/// The rows of a level of all ranks.
 template <class Scalar, class Exec>
 struct GatheredRows {
   CrsMatrix<Scalar, Exec> matrix;
   HierarchyStart<Scalar, Exec> start;
 };
 
-/// start: of the local rows. A node that is cut is a node on each side.
+/// start: of the local rows. A node that is divided between ranks becomes a node on each of them.
 template <class Scalar, class Exec>
 GatheredRows<Scalar, Exec> gather_level(Exec const& exec, DistributedMatrix<Scalar, Exec> const& A,
                                         HierarchyStart<Scalar, Exec> const& start) {
@@ -69,7 +69,7 @@ GatheredRows<Scalar, Exec> gather_level(Exec const& exec, DistributedMatrix<Scal
   });
 }
 
-/// Values of a level with the same pattern, into the matrix that it gave.
+/// Gathers the values of a level with the same pattern into the matrix that gather_level returned.
 template <class Scalar, class Exec>
 void gather_values(Exec const& exec, DistributedMatrix<Scalar, Exec> const& A,
                    CrsMatrix<Scalar, Exec> const& whole) {

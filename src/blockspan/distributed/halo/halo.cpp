@@ -56,8 +56,8 @@ HaloExchange make_halo_exchange(Communicator const& ranks, RowPartition const& p
 
 namespace {
 
-/// The rows that the boundaries read, in their order. Own ones, which are many, are counted off;
-/// those of other ranks, which are few, are sorted.
+/// The rows that the boundaries read, in global order. This rank's rows, which are many, are
+/// numbered by a scan; those of other ranks, which are few, are sorted.
 class PackedPlaces {
  public:
   PackedPlaces(std::int64_t first, std::int64_t rows) : first_(first), own_(as_size(rows), none) {}
@@ -103,7 +103,7 @@ class PackedPlaces {
   }
 
   std::int64_t first_, lower_ = 0, owned_ = 0;
-  std::vector<int> own_;  ///< place of each local row in the packed list
+  std::vector<int> own_;  ///< index of each local row in the packed list
   std::vector<std::int64_t> others_;
 };
 

@@ -15,7 +15,7 @@
 
 namespace blockspan::distributed {
 
-/// Rows of a block by their indices, and where they go, side by side.
+/// Rows of a block by their indices, and the contiguous memory they are packed into.
 template <class Scalar>
 struct PackedRows {
   int const* rows;
@@ -23,19 +23,19 @@ struct PackedRows {
   Scalar* packed;
 };
 
-/// packed(p, :) = X(rows[p], :) of both lists. Does not wait. Compiled once per backend and scalar
+/// packed(p, :) = X(rows[p], :) for both lists. Asynchronous. Compiled once per backend and scalar
 /// (pack_rows_impl.hpp).
 template <class Exec, class Scalar>
 void pack_rows(Exec const& exec, BlockRef<Scalar const> const& X, PackedRows<Scalar> const& first,
                PackedRows<Scalar> const& second);
 
-/// Y(rows[p], :) += packed(p, :); no row is named twice. Does not wait. Compiled as pack_rows is.
+/// Y(rows[p], :) += packed(p, :); rows are distinct. Asynchronous. Compiled like pack_rows.
 template <class Exec, class Scalar>
 void add_rows(Exec const& exec, Scalar const* packed, int const* rows, std::int64_t count,
               BlockRef<Scalar> const& Y);
 
-/// Rows from `first` on of those that a rank has, their columns local rows, or (`from` not null)
-/// places in a packed block, of which [lower, lower + own) are the local rows from[0], from[1], ...
+/// The local rows from `first` on. Their columns are local rows, or (`from` not null) indices into
+/// a packed block, of which [lower, lower + own) are the local rows from[0], from[1], ...
 template <class Scalar>
 struct RowsOfRank {
   std::int64_t first;
@@ -43,7 +43,7 @@ struct RowsOfRank {
   int const* from;
   int lower, own;
 
-  /// The local row that the k-th entry's column is; -1: another rank has it.
+  /// The local row of the k-th entry's column; -1 if another rank owns it.
   KOKKOS_FORCEINLINE_FUNCTION int column(int k) const {
     int const column = A.pattern.column_indices[k];
     if (from == nullptr) return column;
@@ -51,56 +51,56 @@ struct RowsOfRank {
   }
 };
 
-/// The square matrix of `rows` rows of the entries whose columns are local. Waits for the instance.
-/// Compiled as pack_rows is.
+/// The square matrix, with `rows` rows, of the entries in local columns. Fences the instance.
+/// Compiled like pack_rows.
 template <class Exec, class Scalar>
 CrsMatrix<Scalar, Exec> local_columns(Exec const& exec,
                                       std::array<RowsOfRank<Scalar>, 3> const& parts,
                                       std::int64_t rows);
 
-/// 1 for those of `rows` rows that have entries in columns of other ranks, else 0. Waits for the
-/// instance. Compiled as pack_rows is.
+/// 1 for local rows with entries in columns of other ranks, else 0; `rows` values. Fences the
+/// instance. Compiled like pack_rows.
 template <class Exec, class Scalar>
 Kokkos::View<int*, Kokkos::Device<Exec, typename Exec::memory_space>> cut_rows(
     Exec const& exec, std::array<RowsOfRank<Scalar>, 3> const& parts, std::int64_t rows);
 
-/// A matrix by its columns.
+/// A matrix split by columns.
 template <class Scalar, class Exec>
 struct ColumnsOfRank {
-  CrsMatrix<Scalar, Exec> own;     ///< those of this rank, numbered from its first one
-  CrsMatrix<Scalar, Exec> across;  ///< all others, as they are
+  CrsMatrix<Scalar, Exec> own;     ///< columns of this rank, numbered from its first one
+  CrsMatrix<Scalar, Exec> across;  ///< all other columns, with global numbers
 };
-/// own: columns [begin, end). Rows keep the order of their entries. Waits for the instance. O(rows
-/// + nonzeros). Compiled as pack_rows is.
+/// own: columns [begin, end). Rows keep the order of their entries. Fences the instance. O(rows +
+/// nonzeros). Compiled like pack_rows.
 template <class Exec, class Scalar>
 ColumnsOfRank<Scalar, Exec> split_columns(Exec const& exec, CrsMatrix<Scalar, Exec> const& A,
                                           int begin, int end);
 
-/// What is computed from the entries of some rows.
+/// Facts computed from the entries of some rows.
 template <class Real>
 struct FactsOfRows {
   RowBounds<Real> bounds;
   bool annihilates_constants = true;
   std::vector<Real> diagonal;  ///< real parts
 };
-/// Waits for the instance. Compiled as pack_rows is.
+/// Fences the instance. Compiled like pack_rows.
 template <class Exec, class Scalar>
 FactsOfRows<real_t<Scalar>> facts_of_rows(Exec const& exec, RowsOfRank<Scalar> const& rows);
 
-/// What the local rows show of W A, for weights W of all of them. Waits for the instance. Compiled
-/// as pack_rows is.
+/// The measures of W A over the local rows, for weights W of all of them. Fences the instance.
+/// Compiled like pack_rows.
 template <class Exec, class Scalar>
 operators::RowMeasures<Scalar> measure_parts(Exec const& exec,
                                              std::array<RowsOfRank<Scalar>, 3> const& parts,
                                              real_t<Scalar> const* weights);
 
-/// Rows [first, last) of A, which share its columns and values. Waits for the instance. Compiled as
-/// pack_rows is.
+/// Rows [first, last) of A, sharing its columns and values. Fences the instance. Compiled like
+/// pack_rows.
 template <class Exec, class Scalar>
 CrsMatrix<Scalar, Exec> rows_between(Exec const& exec, CrsMatrix<Scalar, Exec> const& A,
                                      std::int64_t first, std::int64_t last);
 
-/// Entry j of row p.
+/// Packs entry j of row p.
 template <class Scalar>
 struct PackRows {
   BlockRef<Scalar const> X;

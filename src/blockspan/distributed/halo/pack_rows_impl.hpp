@@ -12,7 +12,7 @@
 
 namespace blockspan::distributed {
 
-/// A row a task.
+/// One row per task.
 template <class Kernel>
 struct RowByTask {
   Kernel kernel;
@@ -21,7 +21,7 @@ struct RowByTask {
     for (std::int64_t j = 0; j < columns; ++j) kernel(p, j);
   }
 };
-/// A row a team thread, its lanes over the columns.
+/// One row per team thread, its lanes over the columns.
 template <class Exec, class Kernel>
 struct RowByLanes {
   using Policy = Kokkos::TeamPolicy<Exec>;
@@ -67,7 +67,7 @@ void add_rows(Exec const& exec, Scalar const* packed, int const* rows, std::int6
   for_rows(exec, "Blockspan::distributed::add", count, Y.columns, AddRows<Scalar>{packed, rows, Y});
 }
 
-/// offsets[i + 1] = the entries of row i that are kept: those with a column.
+/// offsets[i + 1] = the number of kept entries of row i: those with column(k) >= 0.
 template <class Rows>
 struct CountKept {
   Rows rows;
@@ -103,7 +103,7 @@ struct SumOffsets {
   }
 };
 
-/// The matrix, of `columns` columns, of the entries that `parts` keep of its `rows` rows. Waits.
+/// The rows x columns matrix of the entries that `parts` keep. Fences.
 template <class Exec, class Scalar, class Rows, std::size_t Parts>
 CrsMatrix<Scalar, Exec> kept_entries(Exec const& exec, std::array<Rows, Parts> const& parts,
                                      std::int64_t rows, std::int64_t columns) {
@@ -163,7 +163,8 @@ Kokkos::View<int*, Kokkos::Device<Exec, typename Exec::memory_space>> cut_rows(
   return marks;
 }
 
-/// All rows of A. inside: the columns of [begin, end) are kept, from zero on; else all others.
+/// All rows of A. inside: columns [begin, end) are kept, numbered from zero; else all others are
+/// kept.
 template <class Scalar>
 struct ColumnRange {
   MatrixRef<Scalar, int, int> A;
@@ -190,7 +191,7 @@ ColumnsOfRank<Scalar, Exec> split_columns(Exec const& exec, CrsMatrix<Scalar, Ex
   return {kept(true, end - begin), kept(false, A.numCols())};
 }
 
-/// The columns of diagonal entries are the rows' own indices, all others none.
+/// Column indices that mark diagonal entries by their row and all others by -1.
 template <class Scalar>
 struct MarkDiagonal {
   RowsOfRank<Scalar> rows;
@@ -202,7 +203,8 @@ struct MarkDiagonal {
   }
 };
 
-/// f(rows): as a matrix whose diagonal entries are in the columns of their rows. f waits.
+/// Calls f with the rows as a matrix whose diagonal entries are in the columns of their rows. f
+/// must fence.
 template <class Exec, class Scalar, class Function>
 auto with_diagonal(Exec const& exec, RowsOfRank<Scalar> const& rows, Function const& f) {
   using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;

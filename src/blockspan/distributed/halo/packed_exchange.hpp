@@ -18,11 +18,11 @@
 
 namespace blockspan::distributed {
 
-/// The packed block of a product on ranks, and the exchange that fills it: rows of lower ranks, of
-/// this one, of higher ranks, k columns each. Between devices in the order of the stream where the
-/// communicator has a transport for them; else the host waits, for messages that are in the memory
-/// of devices where MPI accepts it, by way of page-locked memory otherwise. Memory grows to the
-/// widest block seen, so one exchange at a time.
+/// The packed block of a distributed product, and the exchange that fills it: rows of lower ranks,
+/// of this rank, of higher ranks, k columns each. With a device transport in stream order;
+/// otherwise the host waits for the messages, which are in device memory if MPI accepts it, else
+/// staged through page-locked memory. Memory grows to the widest block so far, so only one exchange
+/// at a time.
 template <class Scalar, class Exec>
 class PackedExchange {
  public:
@@ -32,22 +32,22 @@ class PackedExchange {
     if (device() != nullptr) comm_exec_ = instance_on<Exec>(device()->own_stream());
   }
 
-  /// The packed block of k columns, after an exchange of k.
+  /// The packed block of k columns, after an exchange with k columns.
   Block<Scalar, Exec> block(std::size_t k) const {
     return Block<Scalar, Exec>(packed_.data(), static_cast<std::size_t>(matrix_->packed_rows()), k);
   }
 
-  /// No rows of a block go anywhere, neither to other ranks nor into the packed block.
+  /// No exchange is needed, neither with other ranks nor into the packed block.
   bool idle() const { return matrix_->packed_rows() == 0 && matrix_->halo().sent.empty(); }
 
-  /// Fills the packed block with rows of x, and waits for those of others.
+  /// Fills the packed block with rows of x, and waits for the rows of other ranks.
   void gather_halo(Exec const& exec, BlockRef<Scalar const> const& x) const {
     gather_halo(
         exec, x, [] {}, [](Exec const&) {});
   }
-  /// Fills the packed block with rows of x. interior() runs while those of others are on their way,
-  /// ends(exec) when they are there; with a transport of devices it runs beside the interior too,
-  /// as packing does.
+  /// Fills the packed block with rows of x. interior() runs while rows of other ranks are in
+  /// transit, ends(exec) after they have arrived. With a device transport, packing and ends() run
+  /// on its stream, concurrently with the interior.
   template <class Interior, class Ends>
   void gather_halo(Exec const& exec, BlockRef<Scalar const> const& x, Interior const& interior,
                    Ends const& ends) const {
@@ -88,9 +88,9 @@ class PackedExchange {
     }
   }
 
-  /// The other way: contributions to the rows of the packed block, which contribute(block) makes,
-  /// are added to y, those of other ranks in the order of these. overlapped(), after which y may be
-  /// added to, runs while they are on their way.
+  /// The reverse exchange: contribute(block) computes contributions to the rows of the packed
+  /// block, which are added to y, those of other ranks in rank order. overlapped(), after which y
+  /// may be added to, runs while they are in transit.
   template <class Contribute, class Overlapped>
   void scatter_add_halo(Exec const& exec, BlockRef<Scalar> const& y, Contribute const& contribute,
                         Overlapped const& overlapped) const {
@@ -126,7 +126,7 @@ class PackedExchange {
     exec.fence("Blockspan::distributed: contributions of other ranks");
   }
 
-  /// Makes room for k columns.
+  /// Allocates memory for k columns.
   void grow(Exec const& exec, std::int64_t k) const {
     if (k <= columns_ || idle()) return;
     auto const make = [&](Memory& memory, HostMemory& host, std::int64_t rows) {
@@ -162,8 +162,8 @@ class PackedExchange {
   }
   void send(Messages const& messages) const { device()->start(messages.in, messages.out); }
 
-  /// That send the `sends` parts of one array and receive the `receives` parts of the other. Parts
-  /// of the halo have their places in the packed block.
+  /// Messages that send the `sends` parts of one array and receive the `receives` parts of the
+  /// other. Parts of the halo are located in the packed block.
   template <class Rows>
   Messages messages(Rows const& from, std::vector<HaloPart> const& sends, Rows const& to,
                     std::vector<HaloPart> const& receives, std::int64_t k) const {
@@ -180,12 +180,13 @@ class PackedExchange {
     return result;
   }
 
-  /// Where a row of the halo is in the packed block: this rank's rows are in between.
+  /// The index of a halo row in the packed block, where this rank's rows are between lower and
+  /// higher ranks.
   std::int64_t place(std::int64_t row) const {
     return row < matrix_->lower_rows() ? row : row + matrix_->own_rows();
   }
 
-  /// The rows of other ranks in the packed block, between a device and its host.
+  /// Copies the rows of other ranks in the packed block between a device and its host.
   template <class To, class From>
   void copy_halo(Exec const& exec, To const& to, From const& from, std::int64_t k) const {
     std::int64_t const behind = matrix_->lower_rows() + matrix_->own_rows();
@@ -203,7 +204,7 @@ class PackedExchange {
   }
 
   std::shared_ptr<Matrix const> matrix_;
-  std::optional<Exec> comm_exec_;  ///< where messages and the ends of a product are in order
+  std::optional<Exec> comm_exec_;  ///< on the stream of the messages, for the ends of products
   mutable Memory packed_, sent_;
   mutable HostMemory host_packed_, host_sent_;
   mutable std::int64_t columns_ = 0;

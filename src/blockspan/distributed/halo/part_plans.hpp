@@ -13,15 +13,15 @@
 
 namespace blockspan::distributed {
 
-/// The plans of the parts of a rank's rows, see DistributedMatrix::RowPart. Messages are sent by
-/// none of these functions.
+/// The plans of the parts of a rank's rows, see DistributedMatrix::RowPart. None of these functions
+/// communicates.
 template <class Scalar, class Exec>
 class PartPlans {
  public:
   using Matrix = DistributedMatrix<Scalar, Exec>;
 
   PartPlans() = default;
-  /// interior_alone: all rows are in the interior.
+  /// interior_alone: all rows are in the interior; only its plan is created.
   PartPlans(Exec const& exec, Matrix const& matrix, SpmmPlanOptions const& options,
             bool interior_alone) {
     for (int p = 0; p < 3; ++p)
@@ -38,8 +38,8 @@ class PartPlans {
     return longest;
   }
 
-  /// These plans with the current values in slices (SpmmPlan::hold_slices). Nothing where no
-  /// product uses them, they are there already, or they need more than half of this rank's share of
+  /// These plans with the current values in slices (SpmmPlan::hold_slices). Nothing if no product
+  /// uses them, these plans already have them, or they need more than half of this rank's share of
   /// the free memory.
   std::optional<PartPlans> in_slices(Exec const& exec, Matrix const& matrix) const {
     if (has_slices_) return {};

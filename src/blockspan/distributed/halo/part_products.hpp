@@ -21,15 +21,15 @@ namespace blockspan::distributed {
 
 /// Products with the local rows of a matrix, part by part (DistributedMatrix::RowPart): the
 /// interior from X while the halo is exchanged, the boundaries from the packed block. One product
-/// at a time (see PackedExchange); all ranks together.
+/// at a time (see PackedExchange); called by all ranks.
 template <class Scalar, class Exec>
 class PartProducts {
  public:
   using Matrix = DistributedMatrix<Scalar, Exec>;
   using Real = real_t<Scalar>;
 
-  /// Makes a plan for each part. Throws Error, on all ranks, if an option is out of range, or where
-  /// memory is short.
+  /// Creates a plan for each part. Throws Error, on all ranks, if an option is out of range, or
+  /// where memory is short.
   PartProducts(Exec const& exec, std::shared_ptr<Matrix const> matrix,
                SpmmPlanOptions const& options)
       : matrix_(std::move(matrix)), exchange_(matrix_) {
@@ -40,9 +40,9 @@ class PartProducts {
 
   Matrix const& matrix() const { return *matrix_; }
   SpmmPlan<Exec> const& plan(int part) const { return plans_[part]; }
-  std::int64_t longest_row() const { return longest_; }  ///< of all ranks
+  std::int64_t longest_row() const { return longest_; }  ///< maximum over all ranks
 
-  /// These with plans that hold slices, see PartPlans::in_slices. No messages.
+  /// These products with plans that hold slices, see PartPlans::in_slices. No messages.
   std::optional<PartProducts> in_slices(Exec const& exec) const {
     auto plans = plans_.in_slices(exec, *matrix_);
     if (!plans) return {};
@@ -62,8 +62,8 @@ class PartProducts {
       multiply_rows(exec, op, alpha, X, beta, Y);
   }
 
-  /// Y = alpha A X + beta Y, and sums of its columns: over the ranks of `sums`, or where it has
-  /// none over the rows of this rank.
+  /// Y = alpha A X + beta Y, and sums of its columns: over the ranks of `sums`, or, if it has none,
+  /// over the rows of this rank.
   template <class XView, class YView>
   void multiply_dots(Exec const& exec, Scalar const& alpha, XView const& X, Scalar const& beta,
                      YView const& Y, Real const* weights, products::DotOutputs<Scalar> const& dots,
@@ -100,7 +100,7 @@ class PartProducts {
         product, weights, dots, sums);
   }
 
-  /// LinearOperator::apply_step.
+  /// Implements LinearOperator::apply_step.
   bool step(Exec const& exec, ConstBlock<Scalar, Exec> const& Z,
             OperatorStep<Scalar, Exec> const& step, Block<Scalar, Exec> const& Y) const {
     exchange_.grow(exec, static_cast<std::int64_t>(Z.extent(1)));
@@ -182,8 +182,8 @@ class PartProducts {
     }
   }
 
-  /// The two halves of a product, for measurements: the halo exchange of X alone, and the local
-  /// work with the halo of the last exchange of the same width. All ranks together.
+  /// The two parts of a product, for measurements: the halo exchange of X alone, and the local work
+  /// with the halo of the last exchange of the same width. Called by all ranks.
   template <class XView>
   void exchange(Exec const& exec, XView const& X) const {
     exchange_.gather_halo(exec, blocks::block_ref<Exec>(X));
@@ -207,7 +207,7 @@ class PartProducts {
             Y.extent(1), " where rank ", ranks().rank(), " has ", matrix_->local_rows(), " rows");
   }
 
-  /// The rows of a part, in a block of all local rows.
+  /// The rows of a part in a block of all local rows.
   template <class View>
   static auto rows_of(typename Matrix::Part const& part, View const& block) {
     return Kokkos::subview(block, std::pair(part.first, part.first + part.rows()), Kokkos::ALL);
@@ -242,7 +242,7 @@ class PartProducts {
   }
 
   /// The reverse exchange: the boundaries contribute to rows of the packed block, which are sent to
-  /// the ranks that own them while the interior is multiplied.
+  /// their owners while the interior is multiplied.
   template <class XView, class YView>
   void multiply_transposed(Exec const& exec, Op op, Scalar const& alpha, XView const& X,
                            Scalar const& beta, YView const& Y) const {

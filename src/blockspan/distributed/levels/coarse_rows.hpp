@@ -15,13 +15,13 @@
 #include <blockspan/distributed/reading/host_rows.hpp>
 #include <blockspan/support/scalar.hpp>
 
-// Rows of P^H A P on ranks, where P couples nothing across them: what is at the cuts, in host
-// memory.
+// Rows of P^H A P on several ranks, where P has no couplings across ranks: the contributions at
+// rank boundaries, in host memory.
 
 namespace blockspan::distributed {
 
-/// The local rows that have to do with other ranks: those before and after the interior ones, and
-/// those that are sent.
+/// The local rows that depend on other ranks or are needed there: those before and after the
+/// interior, and those that are sent.
 template <class Scalar, class Exec>
 RowRanges rows_at_cuts(DistributedMatrix<Scalar, Exec> const& A) {
   using Matrix = DistributedMatrix<Scalar, Exec>;
@@ -40,8 +40,8 @@ RowRanges rows_at_cuts(DistributedMatrix<Scalar, Exec> const& A) {
   return ranges;
 }
 
-/// The rows of P that belong to a halo. P: this rank's rows, with columns of all; those that are
-/// not sent may be empty. All ranks together.
+/// The rows of P for the rows of a halo. P: this rank's rows, with global columns; rows that are
+/// not sent may be empty. Called by all ranks.
 template <class Scalar>
 LocalRows<Scalar> rows_of_halo(Communicator const& ranks, HaloExchange const& halo,
                                LocalRows<Scalar> const& P) {
@@ -63,7 +63,7 @@ LocalRows<Scalar> rows_of_halo(Communicator const& ranks, HaloExchange const& ha
   return rows;
 }
 
-/// Adds up the entries of one row after the other, by columns [0, columns).
+/// Accumulates the entries of one row at a time, by columns [0, columns).
 template <class Scalar>
 class RowSum {
  public:
@@ -73,7 +73,7 @@ class RowSum {
     if (used_[column] == 0) used_[column] = 1, order_.push_back(column);
     sums_[column] += value;
   }
-  /// Appends the row to `rows`, columns ascending, as `name(column)`; the next one begins.
+  /// Appends the row to `rows`, sorted by column, with columns named name(column), and clears it.
   template <class Name>
   void take(LocalRows<Scalar>& rows, Name const& name) {
     std::sort(order_.begin(), order_.end());
@@ -92,8 +92,8 @@ class RowSum {
   std::vector<std::size_t> order_;
 };
 
-/// What the entries of A across ranks add to this rank's `coarse` rows of P^H A P: entries in
-/// columns of other ranks. P: this rank's rows, of which those at cuts are looked at.
+/// The contributions of the entries of A across ranks to this rank's `coarse` rows of P^H A P, in
+/// columns of other ranks. P: this rank's rows, of which only those at rank boundaries are read.
 template <class Scalar, class Exec>
 LocalRows<Scalar> coarse_entries_across(DistributedMatrix<Scalar, Exec> const& A,
                                         LocalRows<Scalar> const& P, LocalRows<Scalar> const& halo_P,
@@ -101,7 +101,7 @@ LocalRows<Scalar> coarse_entries_across(DistributedMatrix<Scalar, Exec> const& A
   std::vector<std::int64_t> columns = halo_P.columns;
   std::sort(columns.begin(), columns.end());
   columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
-  std::vector<std::size_t> place;  // of the entries of halo_P in `columns`
+  std::vector<std::size_t> place;  // index in `columns` of each entry of halo_P
   for (std::int64_t const column : halo_P.columns)
     place.push_back(static_cast<std::size_t>(
         std::lower_bound(columns.begin(), columns.end(), column) - columns.begin()));
@@ -112,7 +112,7 @@ LocalRows<Scalar> coarse_entries_across(DistributedMatrix<Scalar, Exec> const& A
     Scalar factor;
   };
   std::vector<Need> needs;
-  LocalRows<Scalar> products;  // rows of A P, of entries across ranks alone, by places of columns
+  LocalRows<Scalar> products;  // rows of A P from entries across ranks alone, by index in `columns`
   RowSum<Scalar> sum(columns.size());
   using Matrix = DistributedMatrix<Scalar, Exec>;
   for (auto const which : {Matrix::lower_boundary, Matrix::upper_boundary}) {

@@ -14,7 +14,7 @@ namespace blockspan {
 
 namespace distributed {
 
-/// Throws Error, on all ranks, where an option does not fit the local rows of A.
+/// Throws Error, on all ranks, if an option does not match the local rows of A.
 template <class Scalar, class Exec>
 void require_options(DistributedMatrix<Scalar, Exec> const& A,
                      MultigridOptions<Scalar, Exec> const& options) {
@@ -45,7 +45,8 @@ void require_options(DistributedMatrix<Scalar, Exec> const& A,
   });
 }
 
-/// Of the coordinates, or the option block_size, or what the rows of rank 0 show.
+/// Unknowns per node: from the coordinates, else the option block_size, else found in the rows of
+/// rank 0.
 template <class Scalar, class Exec>
 int unknowns_of_node(Exec const& exec, DistributedMatrix<Scalar, Exec> const& A,
                      MultigridOptions<Scalar, Exec> const& options) {

@@ -15,8 +15,8 @@
 
 namespace blockspan::distributed {
 
-/// The cycle of levels that every rank has whole: gathers the rows of all, computes what the others
-/// compute too, and keeps its own rows.
+/// The cycle over the levels that every rank has completely: gathers the rows of all ranks,
+/// performs the same computations on each, and keeps the local rows of the result.
 template <class Scalar, class Exec>
 class GatheredLevel final : public LinearOperator<Scalar, Exec> {
  public:
@@ -27,7 +27,7 @@ class GatheredLevel final : public LinearOperator<Scalar, Exec> {
                 int degree, int columns, double factor)
       : space_(space), cycle_(exec, arena, levels, degree, columns, factor) {}
 
-  /// Other values of the same hierarchy.
+  /// Updates the values from the same hierarchy.
   void refresh(Exec const& exec, Levels const& levels, double factor) {
     cycle_.refresh(exec, levels, factor);
   }
@@ -46,7 +46,7 @@ class GatheredLevel final : public LinearOperator<Scalar, Exec> {
       return Block<Scalar, Exec>(memory.data(), static_cast<std::size_t>(n),
                                  static_cast<std::size_t>(k));
     };
-    // of a range of columns, which the solver may give, the rows lie apart
+    // a range of columns of a wider block is not contiguous: copied first
     Rows local(const_cast<Scalar*>(X.data()), static_cast<std::size_t>(rows() * k));
     if (!X.span_is_contiguous()) {
       local = Kokkos::subview(result_, std::pair(std::int64_t{0}, rows() * k));
@@ -88,7 +88,7 @@ class GatheredLevel final : public LinearOperator<Scalar, Exec> {
     columns_ = k;
   }
 
-  /// Parts of equal size, so that one call serves; then without what fills them up.
+  /// Gathers parts padded to equal size, as one call requires, then removes the padding.
   void gather_on_device(Exec const& exec, Rows const& local, std::int64_t k) const {
     std::int64_t const room = most_rows() * k;
     auto const part = [&](int rank, std::int64_t size) {

@@ -26,7 +26,7 @@ bool same_integers(Exec const& exec, View const& a, View const& b) {
                                            }) == 0;
 }
 
-/// Whether this rank's rows have the same columns in A and B, in the same order. Waits.
+/// Whether this rank's rows have the same columns in A and B, in the same order. Fences.
 template <class Scalar, class Exec>
 bool same_pattern(Exec const& exec, DistributedMatrix<Scalar, Exec> const& A,
                   DistributedMatrix<Scalar, Exec> const& B) {
@@ -44,20 +44,21 @@ bool same_pattern(Exec const& exec, DistributedMatrix<Scalar, Exec> const& A,
   return true;
 }
 
-/// A level of which each rank has some rows: `A`, P and R are those of this rank without the
-/// columns of others, the operator is of all.
+/// A distributed level: `A`, P and R are those of this rank without the columns of other ranks; the
+/// operator is that of all ranks.
 template <class Scalar, class Exec>
 struct LevelOnRanks : HierarchyLevel<Scalar, Exec, DistributedOperator<Scalar, Exec>> {
   using Matrix = DistributedMatrix<Scalar, Exec>;
 
   std::shared_ptr<Matrix const> matrix;
-  std::shared_ptr<Matrix> coarse;                           ///< of the next level
-  std::shared_ptr<MatrixOperator<Scalar, Exec> const> own;  ///< of A
+  std::shared_ptr<Matrix> coarse;                           ///< matrix of the next level
+  std::shared_ptr<MatrixOperator<Scalar, Exec> const> own;  ///< operator of A
 };
 
-/// Of a Hierarchy: rows are spread over ranks. Each coarsens its own ones; coarse matrices have the
-/// entries across ranks too. A level of few rows ends that: every rank has it whole, as level 0 of
-/// a hierarchy of its own. All ranks call together.
+/// The policy of a Hierarchy whose rows are distributed over ranks. Each rank coarsens its own
+/// rows; coarse matrices include the entries across ranks. The first level with few rows is
+/// gathered: every rank has all of it, as level 0 of a hierarchy of its own. All ranks call
+/// together.
 template <class Scalar, class Exec>
 class ManyRanks {
  public:
@@ -71,7 +72,7 @@ class ManyRanks {
   using Levels = Hierarchy<Scalar, Exec, ManyRanks>;
   using Setup = SetupRun<Scalar, Exec>;
 
-  /// rows_gathered: a level of fewer rows a rank is gathered.
+  /// rows_gathered: a level with fewer rows per rank is gathered.
   explicit ManyRanks(std::int64_t rows_gathered) : rows_gathered_(rows_gathered) {}
 
   static std::int64_t local_entries(Matrix const& A) { return A->local_nonzeros(); }
@@ -90,7 +91,7 @@ class ManyRanks {
     first.matrix = A;
     ranks_of(*A).run_agreed([&] {
       auto const block = A->diagonal_block(exec);
-      if (first.op)  // its plan stays
+      if (first.op)  // its plan is kept
         Kokkos::deep_copy(exec, block_.values, block.values);
       else
         block_ = block;
@@ -130,7 +131,7 @@ class ManyRanks {
     return number > 0 && (is_gathered || is_last(all, number));
   }
 
-  /// False: a rank finds no coarse rows.
+  /// False if a rank finds no coarse rows.
   bool coarsen(Exec const& exec, Setup& setup, Levels& all) const {
     std::size_t const number = all.levels.size() - 1;
     auto& level = all.levels[number];
@@ -148,7 +149,7 @@ class ManyRanks {
     return true;
   }
 
-  /// The next level's values; false: a rank's rows are of no use by themselves.
+  /// The values of the next level; false if the rows of a rank are unusable by themselves.
   bool refresh(Exec const& exec, Setup& setup, Levels& all, std::size_t number) const {
     auto& level = all.levels[number];
     auto const& ranks = ranks_of(*level.matrix);
@@ -165,7 +166,7 @@ class ManyRanks {
     return true;
   }
 
-  /// The levels from the last one on, whole on every rank.
+  /// Builds or updates the hierarchy of the last level and below, on every rank.
   void solve_last(Exec const& exec, Setup& setup, Levels& all) {
     std::size_t const number = all.levels.size() - 1;
     auto& level = all.levels[number];
@@ -207,7 +208,7 @@ class ManyRanks {
     return gathered_->ranks().work_of_last(*gathered_);
   }
 
-  // For cycles, see OneRank.
+  // For cycles; see OneRank.
   double norm(Exec const& /*exec*/, Level const& level) const { return level.matrix->norm_bound(); }
   template <class Value>
   auto rounded(Exec const& exec, Arena<Exec>& arena, Level const& level, double factor,
@@ -247,7 +248,7 @@ class ManyRanks {
  private:
   static Communicator const& ranks_of(Rows const& A) { return A.row_space().communicator(); }
 
-  /// Of W A for the entries that this rank has alone; none: they are of no use.
+  /// The spectrum of W A for this rank's own entries; none if it is unusable.
   static std::optional<ChebyshevSetup<Scalar, Exec>> own_spectrum(Exec const& exec, Setup& setup,
                                                                   Level const& level) {
     auto spectrum = level_spectrum(exec, setup, *level.own, level.A);
@@ -255,7 +256,7 @@ class ManyRanks {
     return spectrum;
   }
 
-  /// On this rank; false: there are no coarse rows.
+  /// Coarsens the rows of this rank; false if there are no coarse rows.
   static bool coarsen_own(Exec const& exec, Setup& setup, Level& level, std::size_t number) {
     if (level.A.numRows() == 0) {
       level.T.near_null = level.near_null;
@@ -269,7 +270,8 @@ class ManyRanks {
     return spectrum && level.coarsen(exec, setup, *spectrum, number);
   }
 
-  /// What the entries across ranks add to the next level's rows, whose first one here is `first`.
+  /// The contributions of entries across ranks to the next level's rows; `first`: global index of
+  /// the first local one.
   static LocalRows<Scalar> entries_across(Level const& level, std::int64_t first) {
     auto const& A = *level.matrix;
     auto const& ranks = ranks_of(A);
@@ -282,9 +284,9 @@ class ManyRanks {
   }
 
   std::int64_t rows_gathered_;
-  CrsMatrix<Scalar, Exec> block_;  ///< of level 0
+  CrsMatrix<Scalar, Exec> block_;  ///< diagonal block of level 0
   OrderedMatrix<Scalar, Exec> ordered_;
-  CrsMatrix<Scalar, Exec> whole_;  ///< of the gathered level
+  CrsMatrix<Scalar, Exec> whole_;  ///< matrix of the gathered level
   std::unique_ptr<WholeHierarchy<Scalar, Exec>> gathered_;
 };
 

@@ -15,7 +15,7 @@ struct WholePattern {
   std::vector<std::int64_t> offsets{0}, columns;
 };
 
-/// All ranks together; nothing but on rank 0. Throws Error, on all ranks, for more than 2^31 rows
+/// Called by all ranks; empty except on rank 0. Throws Error, on all ranks, for more than 2^31 rows
 /// or entries.
 inline WholePattern collect_pattern(Communicator const& ranks, RowPartition const& partition,
                                     RowPattern const& pattern) {

@@ -24,7 +24,7 @@ std::vector<int> parts_of_graph(distributed::WholePattern const& whole, int rank
   METIS_SetDefaultOptions(options);
   options[METIS_OPTION_SEED] = 1;
   options[METIS_OPTION_NUMBERING] = 0;
-  // its manual advises recursive bisection for few parts
+  // its manual recommends recursive bisection for few parts
   auto const partition = ranks <= 8 ? &METIS_PartGraphRecursive : &METIS_PartGraphKway;
   int const status =
       partition(&vertices, &balanced, starts.data(), neighbours.data(), weights.data(), nullptr,

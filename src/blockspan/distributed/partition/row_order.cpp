@@ -13,7 +13,7 @@ namespace blockspan {
 
 namespace {
 
-/// Global columns that other ranks have, ascending.
+/// Global columns owned by other ranks, ascending.
 std::vector<std::int64_t> ghosts_of(RowPartition const& partition, int rank,
                                     RowPattern const& pattern) {
   std::vector<std::int64_t> ghosts;
@@ -24,7 +24,7 @@ std::vector<std::int64_t> ghosts_of(RowPartition const& partition, int rank,
   return ghosts;
 }
 
-/// A value of each row, by its global index: of local rows and of the halo's.
+/// One value per row, accessed by global index: of local rows and of halo rows.
 template <class T>
 class ValueOfRow {
  public:
@@ -132,7 +132,8 @@ RowOrder order_by_parts(Communicator const& ranks, RowPartition const& from,
       require(p >= 0 && p < ranks.size(), "order_by_parts", "part ", p, " of ", ranks.size());
   });
   ValueOfRow<int> const part_of(ranks, from, pattern, part);
-  // kinds of rows: part p's interior ones, part p's others, part p + 1's ...
+  // kinds of rows, in order: interior rows of part p, other rows of part p, interior rows of part p
+  // + 1, ...
   std::vector<std::size_t> kind;
   std::vector<std::int64_t> counts(2 * parts, 0);
   for (std::int64_t i = 0; i < pattern.rows(); ++i) {
@@ -191,7 +192,7 @@ std::vector<int> brick_parts(std::span<std::int64_t const, 3> grid, int unknowns
     for (std::int64_t y = 1; parts % x == 0 && y <= parts / x; ++y) {
       if (parts / x % y != 0) continue;
       std::array<std::int64_t, 3> const tried{x, y, parts / x / y};
-      double surface = 0;  // cuts across an axis, each a plane of the other two
+      double surface = 0;  // planes across each axis, relative to the volume
       for (std::size_t axis = 0; axis < 3; ++axis)
         surface += static_cast<double>(tried[axis] - 1) / static_cast<double>(grid[axis]);
       bool const fits =

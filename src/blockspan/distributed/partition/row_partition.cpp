@@ -44,7 +44,7 @@ RowPartition cut_by_weight(std::span<std::int64_t const> weights, std::int64_t r
   std::int64_t u = 0, before = 0;
   for (int r = 1; r < ranks; ++r) {
     double const share = static_cast<double>(total) / ranks * r;
-    // beyond the border when half of the next unit still belongs here
+    // the cut is moved beyond a unit if more than half of it belongs to the lower ranks
     while (u < units && static_cast<double>(before) + static_cast<double>(weight(u)) / 2 < share)
       before += weight(u++);
     cuts.push_back(std::min(u * unit, rows));

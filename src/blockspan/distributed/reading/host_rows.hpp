@@ -13,7 +13,7 @@
 
 namespace blockspan::distributed {
 
-/// A view of host values where Exec computes.
+/// Copies values on the host to a view in memory of Exec. Fences.
 template <class Exec, class To, class From>
 Kokkos::View<To*, Kokkos::Device<Exec, typename Exec::memory_space>> to_exec(
     Exec const& exec, char const* label, std::span<From const> values) {
@@ -27,10 +27,10 @@ Kokkos::View<To*, Kokkos::Device<Exec, typename Exec::memory_space>> to_exec(
   return view;
 }
 
-/// Rows [first, last) of each range; ascending, no two overlap.
+/// Rows [first, last) of each range; ascending and disjoint.
 using RowRanges = std::vector<std::pair<std::int64_t, std::int64_t>>;
 
-/// Rows of a matrix in host memory, its columns numbered from `first_column` on; all but those in
+/// Rows of a matrix in host memory, with columns numbered from `first_column`; rows outside
 /// `ranges` are empty.
 template <class Matrix>
 LocalRows<typename Matrix::non_const_value_type> host_rows(Matrix const& A, RowRanges const& ranges,
@@ -61,8 +61,8 @@ LocalRows<typename Matrix::non_const_value_type> host_rows(Matrix const& A, RowR
   return rows;
 }
 
-/// Rows of two lists as one, columns ascending: `own` has the columns [first, ...) of its rank,
-/// `across` those of other ranks, both ascending.
+/// Merges the rows of two lists, sorted by column: `own` has columns from `first` on, of this rank,
+/// `across` columns of other ranks, both sorted.
 template <class Scalar>
 LocalRows<Scalar> merge_rows(LocalRows<Scalar> const& own, LocalRows<Scalar> const& across,
                              std::int64_t first) {
@@ -84,7 +84,7 @@ LocalRows<Scalar> merge_rows(LocalRows<Scalar> const& own, LocalRows<Scalar> con
   return rows;
 }
 
-/// The first and the last rows of a rank, merged; all others are empty.
+/// The first `at_head` and the last `at_tail` rows of a rank, merged; all others are empty.
 template <class Matrix, class Scalar>
 LocalRows<Scalar> rows_at_ends(Matrix const& own, LocalRows<Scalar> const& across,
                                std::int64_t at_head, std::int64_t at_tail, std::int64_t first) {

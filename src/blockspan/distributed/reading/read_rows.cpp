@@ -17,7 +17,7 @@
 namespace blockspan::distributed {
 namespace {
 
-/// The sums over ranks of lists of one length, in place: each rank adds up a part of them.
+/// Replaces lists of equal length by their sum over ranks; each rank adds up one part of them.
 void sum_lists(Communicator const& ranks, std::span<std::int64_t> list) {
   auto const size = static_cast<std::int64_t>(list.size());
   std::int64_t const block = ceil_div<std::int64_t>(size, ranks.size());
@@ -51,9 +51,10 @@ struct Entry {
   Scalar value;
 };
 
-/// 1. Every rank parses lines: its bytes of a plain file, or what rank 0 hands on of a gzip file.
-/// 2. Entries of every unit of rows are counted, and rows cut by them.
-/// 3. Entries go to the ranks that have their rows, which sort them and add up repeated ones.
+/// 1. Every rank parses lines: its share of an uncompressed file, or chunks that rank 0 sends of a
+/// gzip file.
+/// 2. The entries of every unit of rows are counted, and the rows are partitioned by them.
+/// 3. Entries are sent to the owners of their rows, which sort them and add up repeated ones.
 template <class Scalar>
 class RowsReader {
  public:
@@ -99,7 +100,7 @@ class RowsReader {
     });
   }
 
-  /// An error while others expect messages is reported later.
+  /// Catches errors while other ranks expect messages; they are reported later.
   template <class Function>
   void catching(Function const& f) {
     if (trouble_) return;
@@ -123,16 +124,16 @@ class RowsReader {
         });
   }
 
-  /// Where the share of a rank begins among the bytes.
+  /// The byte at which the share of a rank begins.
   std::int64_t cut(std::int64_t r) const {
     std::int64_t const body = header_.body_position, length = source_->file_size() - body;
     return body + length / ranks_.size() * r + length % ranks_.size() * r / ranks_.size();
   }
 
-  /// The lines that begin in this rank's share of the bytes.
+  /// Parses the lines that begin in this rank's share of the bytes.
   void parse_range() {
     std::int64_t const last = cut(me_ + 1);
-    // from the byte before: a line that began earlier is left to the rank before
+    // from the byte before: a line that began earlier belongs to the rank before
     std::int64_t position = cut(me_) - (me_ > 0 ? 1 : 0);
     if (cut(me_) == last) return;
     source_->restart(position, 1);
@@ -152,7 +153,7 @@ class RowsReader {
     source_->check_unchanged();
   }
 
-  /// Rank 0 inflates a chunk for each of the others, again and again.
+  /// Rank 0 repeatedly decompresses one chunk for each of the other ranks.
   void parse_what_is_dealt_out() {
     std::vector<TextChunk> chunks(static_cast<std::size_t>(ranks_.size()));
     std::vector<std::int64_t> sizes(chunks.size());
@@ -179,7 +180,8 @@ class RowsReader {
     }
   }
 
-  /// Throws the first error of the file, which rank 0 reads through for it.
+  /// If there was an error, throws the first one of the file, which rank 0 reads again from the
+  /// beginning.
   void find_trouble() {
     bool const complete = ranks_.sum(lines_) == header_.entries;
     if (complete && !ranks_.any(trouble_.has_value())) return;
@@ -205,7 +207,7 @@ class RowsReader {
             " rows of ", header_.rows, " on rank ", me_, ", more than 32 bits can number");
   }
 
-  /// Entries to the ranks that have their rows.
+  /// Sends entries to the ranks that own their rows.
   void exchange(RowPartition const& partition) {
     std::vector<std::int64_t> to(static_cast<std::size_t>(ranks_.size()), 0);
     for (auto const& entry : entries_) ++to[static_cast<std::size_t>(partition.owner(entry.row))];
@@ -263,7 +265,7 @@ class RowsReader {
     return rows;
   }
 
-  /// Adds up repeated entries of sorted rows. Throws Error, on all ranks, where both triangles give
+  /// Adds up repeated entries of sorted rows. Throws Error, on all ranks, if both triangles specify
   /// a position, or a sum is not finite.
   void merge_repeated(std::int64_t first, LocalRows<Scalar>& rows) {
     int const triangles = ranks_.fold(triangles_, [](int a, int b) { return a | b; });
@@ -304,7 +306,7 @@ class RowsReader {
   Communicator const& ranks_;
   int me_;
   std::string path_;
-  std::unique_ptr<TextSource> source_;  ///< of gzip files on rank 0 only
+  std::unique_ptr<TextSource> source_;  ///< of gzip files only on rank 0
   ParsedHeader header_;
   bool compressed_ = false, repeated_ = false;
   int triangles_ = 0;

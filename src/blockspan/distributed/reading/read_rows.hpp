@@ -12,11 +12,11 @@ namespace blockspan::distributed {
 template <class Scalar>
 struct ReadRows {
   RowPartition partition;
-  LocalRows<Scalar> rows;  ///< columns ascending and unique
+  LocalRows<Scalar> rows;  ///< columns are sorted and unique
 };
 
-/// Each rank's rows of the square matrix of a coordinate file. chunk_rows: rows of a
-/// chunk of the sums, from the number of all rows. See read_distributed. Instantiated for the four
+/// Each rank's rows of the square matrix of a coordinate file. chunk_rows: computes the rows of a
+/// chunk of the sums from the number of all rows. See read_distributed. Instantiated for the four
 /// scalars.
 template <class Scalar>
 ReadRows<Scalar> read_rows(Communicator const& ranks, std::string const& path,

@@ -14,11 +14,11 @@ namespace blockspan::distributed {
 
 namespace {
 
-constexpr std::int64_t compared_whole = std::int64_t{1} << 26;  // some 20 ms
-constexpr std::int64_t pieces = 1024;                           // of longer files
+constexpr std::int64_t compared_whole = std::int64_t{1} << 26;  // compared completely; some 20 ms
+constexpr std::int64_t pieces = 1024;                           // samples of longer files
 
-/// A step of FNV-1a (Fowler, Noll, Vo), whose products carry nothing down: the last byte of a word
-/// would reach the upper eight bits alone.
+/// A step of FNV-1a (Fowler, Noll, Vo), plus a shift: its products only propagate upwards, so the
+/// last byte of a word would only affect the upper eight bits.
 constexpr std::uint64_t checksum_start = 0xcbf29ce484222325;
 constexpr std::uint64_t extended(std::uint64_t sum, std::uint64_t word) {
   sum = (sum ^ word) * 0x100000001b3;
@@ -30,7 +30,8 @@ class Bytes {
   Bytes(std::string const& path, std::int64_t size)
       : file_(path, std::ios::binary), size_(size), buffer_(std::size_t{1} << 20) {}
 
-  /// Of the bytes from..to, in words of eight bytes; what is not there counts as zeros.
+  /// Checksum of the bytes [from, to), in words of eight bytes; bytes beyond the file count as
+  /// zeros.
   std::uint64_t checksum(std::int64_t from, std::int64_t to) {
     file_.clear();
     file_.seekg(from);
@@ -50,7 +51,7 @@ class Bytes {
     return sum;
   }
 
-  /// Of the whole of a short file, of pieces of a long one.
+  /// Checksum of a complete short file, or of samples of a long one.
   std::uint64_t sample() {
     if (size_ <= compared_whole) return checksum(0, size_);
     constexpr std::int64_t length = compared_whole / pieces;
@@ -68,12 +69,12 @@ class Bytes {
   std::vector<char> buffer_;
 };
 
-/// Equal where two processes see one file of one machine by a name.
+/// A hash that is equal if two processes see the same file on the same machine under this name.
 std::uint64_t place_of(std::string const& path) {
   struct stat status {};
   ::stat(path.c_str(), &status);
   std::ifstream boot("/proc/sys/kernel/random/boot_id");
-  std::string machine;  // one boot of it
+  std::string machine;  // identified by its current boot
   std::getline(boot, machine);
   std::ostringstream place;
   place << machine << ' ' << status.st_dev << ' ' << status.st_ino;
@@ -82,8 +83,8 @@ std::uint64_t place_of(std::string const& path) {
   return sum;
 }
 
-/// The checksums of what every rank is about to read, in the file of rank 0; ranks that have that
-/// file take turns.
+/// Checksums of the bytes that every rank is about to read, from the file of rank 0; the ranks that
+/// see this file share the work.
 std::vector<std::uint64_t> sums_of_first(Communicator const& ranks, std::vector<int> const& having,
                                          std::function<std::uint64_t(int)> const& sum_of) {
   auto const turns = std::ssize(having);
@@ -107,7 +108,7 @@ std::vector<std::uint64_t> sums_of_first(Communicator const& ranks, std::vector<
 void require_same_file(Communicator const& ranks, std::string const& path, std::int64_t size,
                        std::function<std::int64_t(int)> const& cut) {
   auto const places = ranks.gather(place_of(path));
-  std::vector<int> having;  // the very file of rank 0
+  std::vector<int> having;  // ranks that see the same file as rank 0
   for (int r = 0; r < ranks.size(); ++r)
     if (places[static_cast<std::size_t>(r)] == places[0]) having.push_back(r);
   if (std::ssize(having) == ranks.size()) return;
@@ -125,7 +126,7 @@ void require_same_file(Communicator const& ranks, std::string const& path, std::
   auto const other = std::find_if(seen.begin(), seen.end(), [&](auto s) { return s != seen[0]; });
   if (other != seen.end()) refuse(other - seen.begin());
   if (size <= compared_whole) return;
-  constexpr std::int64_t line = 4096;  // the last one goes on behind the cut
+  constexpr std::int64_t line = 4096;  // the last line continues beyond the cut
   auto const sum_of = [&](int r) {
     return bytes.checksum(cut(r), std::min(size, cut(r + 1) + line));
   };

@@ -10,15 +10,15 @@ namespace blockspan {
 
 namespace {
 
-/// PT-Scotch's calls are collective: ranks agree on the status of one before they make the next.
+/// PT-Scotch's calls are collective: ranks agree on the status of each call before the next.
 void check(Communicator const& ranks, int status, char const* call) {
   ranks.run_agreed([&] {
     require(status == 0, "scotch_parts", call, " of PT-Scotch failed with status ", status);
   });
 }
 
-/// A graph, seen through a context of one thread: threads of PT-Scotch would call MPI at the same
-/// time, which MPI_THREAD_FUNNELED forbids.
+/// A graph bound to a context of one thread: threads of PT-Scotch would call MPI concurrently,
+/// which MPI_THREAD_FUNNELED forbids.
 struct Graph {
   SCOTCH_Context context;
   SCOTCH_Dgraph given, graph;
@@ -52,7 +52,7 @@ std::vector<int> scotch_parts(Communicator const& ranks, RowPartition const& fro
   if (ranks.size() == 1) return std::vector<int>(static_cast<std::size_t>(n), 0);
   auto const entries = ranks.sum(static_cast<std::int64_t>(pattern.columns.size()));
   std::vector<SCOTCH_Num> starts = {0}, weights, neighbours;
-  // a null pointer would mean that there are none on any rank
+  // a null pointer would mean that no rank has any
   weights.reserve(static_cast<std::size_t>(n) + 1);
   neighbours.reserve(pattern.columns.size() + 1);
   ranks.run_agreed([&] {
