@@ -178,6 +178,31 @@ TYPED_TEST(Direct, RefreshTakesNewValues) {
   }
 }
 
+/// As many entries elsewhere are another pattern, whose values must not go to the old places; the
+/// factors stay those of the old values.
+TYPED_TEST(Direct, RefreshRefusesAnotherPattern) {
+  using Exec = typename TypeParam::Exec;
+  using Scalar = typename TypeParam::Scalar;
+  Exec const& exec = this->exec_;
+  auto const coupled = [&](int i, int j) {
+    HostBlock<Scalar> B(4, 4, Scalar(0));
+    for (int d = 0; d < 4; ++d) B(d, d) = Scalar(4);
+    B(i, j) = B(j, i) = Scalar(1);
+    return to_device(exec, sparse(B));
+  };
+  for (auto const use : {DirectUse::solve, DirectUse::definite, DirectUse::preconditioner}) {
+    auto T = direct(exec, coupled(1, 0), {.use = use});
+    auto const x = random_block<Scalar>(4, 3, 1);
+    auto const before = applied<Scalar, Exec>(exec, T, x);
+    EXPECT_THAT(message_of([&] { T.refresh(exec, coupled(3, 2)); }), HasSubstr("another pattern"));
+    EXPECT_THAT(message_of([&] {
+                  T.refresh(exec, to_device(exec, diagonal_matrix<Scalar>({1, 2, 3, 4})));
+                }),
+                HasSubstr("another pattern"));
+    EXPECT_TRUE(same_bits(before, applied<Scalar, Exec>(exec, T, x)));
+  }
+}
+
 TYPED_TEST(Direct, SolvesFullMatrices) {
   using Exec = typename TypeParam::Exec;
   using Scalar = typename TypeParam::Scalar;

@@ -140,15 +140,15 @@ class DirectSolver final : public RefreshableOperator<Scalar, Exec> {
 ///
 /// Rows and columns are scaled first, by powers of two to a diagonal of about one, or, where the
 /// diagonal is small against the rest, to rows of about one: units and penalties do not matter.
-/// With `solve` a pivot that is null is pinned: that unknown of the solution is set to zero, which
-/// for a right-hand side in the range of A is one of the solutions. With `definite` and
-/// `preconditioner` a matrix that is singular to working precision gets its diagonal D raised by
-/// the first factor of 2^-35 and 2^-26 that leaves no negative pivot. With `preconditioner` an
-/// indefinite one gets sigma M instead, sigma at most 1.03 times the least that makes it positive
-/// definite, found by inertia (some fifteen factorizations). In a definite matrix that is well
-/// conditioned once it is scaled, the least eigenvalues are far from zero compared with the
-/// distances between them: it gets a negative sigma that moves them close to zero (at most ten
-/// factorizations).
+/// With `solve` a pivot that is null is pinned: that unknown of the solution is what elimination
+/// leaves of the right-hand side there, zero for one in the range of A, which it solves. With
+/// `definite` and `preconditioner` a matrix that is singular to working precision gets its diagonal
+/// D raised by the first factor of 2^-35 and 2^-26 that leaves no negative pivot. With
+/// `preconditioner` an indefinite one gets sigma M instead, sigma at most 1.03 times the least that
+/// makes it positive definite, found by inertia (some fifteen factorizations). In a definite matrix
+/// that is well conditioned once it is scaled, the least eigenvalues are far from zero compared
+/// with the distances between them: it gets a negative sigma that moves them close to zero (at most
+/// ten factorizations).
 ///
 /// Waits for the instance. Throws Error if A is not square or has an entry that is not finite, M is
 /// not of the same order, the factors are larger than the memory (with the bytes), A is not

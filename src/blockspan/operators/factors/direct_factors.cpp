@@ -61,37 +61,20 @@ class DirectFactors::Work {
     if (M != nullptr) mass_ = *M;
     if (mass_) require_finite(where, "the mass matrix", *mass_);
     if (rows_ == 0) return;
-    Places places;
-    places.add(A);
-    if (mass_) places.add(*mass_);
-    places.add_diagonal(rows_ * parts_);
+    auto places = places_of(A);
     factors_.emplace(rows_ * parts_, std::move(places.rows), std::move(places.columns),
                      options.use != DirectUse::solve, parts_, options.memory_limit);
-    refresh(A);
+    take(A);
   }
 
   void refresh(HostHermitian const& A) {
     require(A.rows == rows_, where, "made for ", rows_, " rows, the matrix has ", A.rows);
     require_finite(where, "the matrix", A);
-    report_ = {};
     if (rows_ == 0) return;
-    scaling_ = symmetric_scaling(A);
-    a_ = scaled_triangle(A, scaling_);
-    m_ = mass_ ? scaled_triangle(*mass_, scaling_) : squares(scaling_, parts_);
-    require(values_.empty() || values_.size() == places(), where,
+    auto const places = places_of(A);
+    require(factors_->are_at(places.rows, places.columns), where,
             "the matrix has another pattern than the one this was made from");
-    values_.resize(places());
-    if (options_.use == DirectUse::solve)
-      factor(0, 0);
-    else
-      make_definite(A);
-    if (!a_.empty())
-      report_.fill = static_cast<double>(counts_.entries) / static_cast<double>(a_.size());
-    report_.factor_entries = counts_.entries;
-    if (options_.use == DirectUse::solve)
-      report_.negative_pivots = counts_.negative_pivots / parts_;
-    report_.bytes = counts_.bytes;
-    report_.null_pivots = counts_.null_pivots / parts_;
+    take(A);
   }
 
   void solve(double* B, std::int64_t columns) const {
@@ -105,8 +88,33 @@ class DirectFactors::Work {
   DirectReport const& report() const { return report_; }
 
  private:
-  std::size_t places() const {
-    return a_.size() + m_.size() + (mass_ ? static_cast<std::size_t>(rows_ * parts_) : 0);
+  /// The values of A, and factors of them.
+  void take(HostHermitian const& A) {
+    report_ = {};
+    scaling_ = symmetric_scaling(A);
+    a_ = scaled_triangle(A, scaling_);
+    m_ = mass_ ? scaled_triangle(*mass_, scaling_) : squares(scaling_, parts_);
+    values_.resize(factors_->places());
+    if (options_.use == DirectUse::solve)
+      factor(0, 0);
+    else
+      make_definite(A);
+    if (!a_.empty())
+      report_.fill = static_cast<double>(counts_.entries) / static_cast<double>(a_.size());
+    report_.factor_entries = counts_.entries;
+    if (options_.use == DirectUse::solve)
+      report_.negative_pivots = counts_.negative_pivots / parts_;
+    report_.bytes = counts_.bytes;
+    report_.null_pivots = counts_.null_pivots / parts_;
+  }
+
+  /// Of the values of A, of the mass and of the diagonal, which is the mass where there is none.
+  Places places_of(HostHermitian const& A) const {
+    Places places;
+    places.add(A);
+    if (mass_) places.add(*mass_);
+    places.add_diagonal(rows_ * parts_);
+    return places;
   }
 
   void scale(double* B, std::int64_t columns) const {

@@ -33,6 +33,12 @@ class SymmetricFactors {
   /// Entries, bytes and flops of a factorization, by the analysis of the pattern.
   FactorCounts const& predicted() const { return predicted_; }
 
+  std::size_t places() const { return rows_.size(); }
+  /// Whether these are the places, in their order.
+  bool are_at(std::vector<int> const& rows, std::vector<int> const& columns) const {
+    return rows == rows_ && columns == columns_;
+  }
+
   /// values: one a place.
   FactorCounts factor(std::vector<double>& values);
 
