@@ -4,7 +4,11 @@
 #include <functional>
 #include <vector>
 
+#include <blockspan/operators/matrix_operator.hpp>
+#include <blockspan/solvers/lobpcg.hpp>
+
 #include "solvers/solve.hpp"
+#include "spmm/battery.hpp"
 
 namespace blockspan::test {
 namespace {
@@ -65,6 +69,51 @@ TYPED_TEST(Invariants, ScalingThePencilScalesTheValuesOnly) {
       EXPECT_NEAR(scaled.report.eigenvalues[j] * scale, plain.report.eigenvalues[j], 1e-7);
     EXPECT_LE(scaled.found.orthogonality, 1e-12);
   }
+}
+
+/// What bounds take of the entries is in the scale of the solver: neither it nor the masses may be
+/// out of range.
+TYPED_TEST(Invariants, UnitsNearTheEndsOfTheRangeLeaveTheDigits) {
+  TypeParam const exec;
+  int const n = 300, pairs = 3;
+  auto const chain = [&](double diagonal, double beside) {
+    HostMatrix<double> A{"chain", n, n, {0}, {}, {}};
+    for (int i = 0; i < n; ++i) {
+      for (int j = std::max(0, i - 1); j <= std::min(n - 1, i + 1); ++j)
+        A.add(j, i == j ? diagonal : beside);
+      A.end_row();
+    }
+    return MatrixOperator<double, TypeParam>(exec, to_device(exec, A), {});
+  };
+  LobpcgOptions<double, TypeParam> options;
+  options.wanted = pairs, options.path = SolvePath::iterative;
+  Block<double, TypeParam> const X("X", n, 8);
+  for (auto const& [a, b] : {std::pair(1.0, 1.0),
+                             {0x1p-1000, 0x1p-66},
+                             {0x1p-100, 0x1p-1030},
+                             {0x1p-1040, 0x1p-1000},
+                             {0x1p1000, 0x1p66}}) {
+    auto const report = lobpcg(exec, chain(2 * a, -a), chain(4 * b, b), X, options);
+    EXPECT_EQ(report.status, Status::converged) << a << ' ' << b;
+    for (int j = 0; j < pairs; ++j) {
+      double const c = std::cos((j + 1) * std::acos(-1.0) / (n + 1)), value = (1 - c) / (2 + c);
+      EXPECT_NEAR(report.eigenvalues[j] / (a / b), value, 1e-4 * value) << a << ' ' << b;
+    }
+  }
+  auto const tiny = lobpcg(exec, chain(0x1p-1060, 0), X, options);
+  for (Status const pair : tiny.pair_status) EXPECT_NE(pair, Status::zero_eigenvalue);
+
+  // a vector of denormal entries is a constraint as any other
+  auto const angle = [](int i) { return i * std::acos(-1.0) / (n + 1); };
+  Block<double, TypeParam> const first("first", n, 1);
+  auto const host = Kokkos::create_mirror_view(first);
+  for (int i = 0; i < n; ++i) host(i, 0) = 0x1p-1040 * std::sin(angle(i + 1));
+  Kokkos::deep_copy(first, host);
+  options.constraints = first;
+  auto const others = lobpcg(exec, chain(2, -1), X, options);
+  EXPECT_EQ(others.status, Status::converged);
+  for (int j = 0; j < pairs; ++j)
+    EXPECT_NEAR(others.eigenvalues[j], 2 - 2 * std::cos(angle(j + 2)), 1e-7);
 }
 
 TYPED_TEST(Invariants, AShiftMovesTheValuesOnly) {

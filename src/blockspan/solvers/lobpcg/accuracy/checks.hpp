@@ -170,10 +170,10 @@ std::optional<Status> take_constraints(Problem<Scalar, Exec>& problem,
               " of the constraints has NaN or Inf");
   });
   std::vector<Real> factors;
-  for (Real const entry : largest) {
-    bool const zero = !(entry >= std::numeric_limits<Real>::min());
-    factors.push_back(zero ? Real(0) : std::ldexp(Real(1), -std::ilogb(entry)));
-  }
+  constexpr int most = std::numeric_limits<Real>::max_exponent - 1;
+  for (Real const entry : largest)
+    factors.push_back(entry > 0 ? std::ldexp(Real(1), std::min(most, -std::ilogb(entry)))
+                                : Real(0));
   problem.scale_each(Y, factors);
   if (problem.generalized()) {
     problem.apply_b(Y, BY);

@@ -315,15 +315,23 @@ class Problem : public SolverProblem<Scalar, Exec> {
     };
     RowValues const x = numbers();
     weights.energy = numbers(), weights.dual = numbers();
-    Real const scale = std::ldexp(Real(1), -exponent);
+    // half of the scale goes to x, half to the image: all of it may be out of range
+    Real const scale = std::ldexp(Real(1), -exponent / 2), left = std::ldexp(scale, -exponent % 2);
+    auto const column_of = [&](RowValues const& y) {
+      return BlockRef<Real>{y.data(), rows(), 1, 1, rows()};
+    };
     auto const multiply_into = [&](RowValues const& y) {
-      return op.entries().apply_magnitudes(exec, OperatorValues<Real const, Exec>(x.data(), n),
-                                           OperatorValues<Real, Exec>(y.data(), n));
+      OperatorValues<Real const, Exec> const from(x.data(), n);
+      OperatorValues<Real, Exec> const to(y.data(), n);
+      bool const known = op.entries().apply_magnitudes(exec, from, to);
+      if (known && left != Real(1))
+        for_each_entry(exec, "Blockspan::lobpcg::rounding", column_of(y),
+                       WeighRows<Real>{y.data(), nullptr, left, column_of(y)});
+      return known;
     };
     Kokkos::deep_copy(exec, x, scale);
-    weights.known = multiply_into(weights.energy);
-    if (!weights.known) return weights;
-    BlockRef<Real> const column{x.data(), rows(), 1, 1, rows()};
+    if (!(weights.known = multiply_into(weights.energy))) return weights;
+    auto const column = column_of(x);
     Real* const p = weights.energy.data();
     auto const largest = fold("Blockspan::lobpcg::rounding", LargestReciprocal<Real>{p}, 1);
     if (largest[0] > 0)
