@@ -76,7 +76,8 @@ class Lanczos {
       if (goes_on && !full && !due()) continue;
       if (!ritz()) return RunEnd::not_finite;
       // before any are accepted: rounding of the first is more than the residuals of the others
-      if (task_.may_move && (hides_others() || is_badly_placed())) return RunEnd::badly_placed;
+      if (task_.may_move && (hides_others() || is_badly_placed()))
+        return goes_on ? RunEnd::badly_placed : RunEnd::interrupted;
       if (suffices(accepted_)) return RunEnd::converged;
       if (width_ == 0) return RunEnd::exhausted;
       if (!goes_on) return RunEnd::interrupted;
