@@ -49,5 +49,33 @@ TYPED_TEST(ExactWords, AMonitorIsAskedNoMoreOnceItStops) {
   }
 }
 
+/// Two grids with the same rows, but for their order, have the same norms and other counts.
+TYPED_TEST(ExactWords, ACheckpointOfAnotherMatrixIsRefused) {
+  using Scalar = typename TypeParam::Scalar;
+  auto const K = generate<Scalar>(this->exec_, "laplace7:9x8x7");
+  auto const other = generate<Scalar>(this->exec_, "laplace7:12x7x6");
+  auto const M = this->diagonal(std::vector<double>(504, 2.0));
+  auto uneven = std::vector<double>(504, 2.0);
+  for (int i = 0; i < 504; i += 2) uneven[i] = 1;
+  auto const N = this->diagonal(uneven);
+  TemporaryFolder const folder;
+  auto const path = folder / "interval";
+  auto const broken = [&](auto const* mass) {
+    ExactOptions options{.slice = 10, .max_steps = 5};
+    options.checkpoint = path;
+    EXPECT_EQ(this->inside(K, mass, 0.5, 1.5, options).status, Status::max_iterations);
+  };
+  auto const goes_on = [&](auto const& A, auto const* mass) {
+    return message_of([&] { this->inside(A, mass, 0.5, 1.5, this->resumed(path)); });
+  };
+  decltype(&K) const none = nullptr;
+  broken(none);
+  EXPECT_THAT(goes_on(other, none), HasSubstr("of another problem"));
+  EXPECT_EQ(this->inside(K, none, 0.5, 1.5, this->resumed(path)).proof, Proof::proved);
+  broken(&M);
+  EXPECT_THAT(goes_on(K, &N), HasSubstr("of another problem"));
+  EXPECT_EQ(this->inside(K, &M, 0.5, 1.5, this->resumed(path)).proof, Proof::proved);
+}
+
 }  // namespace
 }  // namespace blockspan::test

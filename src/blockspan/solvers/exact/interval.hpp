@@ -21,8 +21,10 @@ class Interval {
 
   /// Returns the pairs, ascending.
   Pairs<Scalar, Exec> solve(double a, double b) {
-    problem_ = problem_of(pencil_, a, b);
-    if (!pencil_.options.resume.empty()) {
+    auto const& options = pencil_.options;
+    if (!options.checkpoint.empty() || !options.resume.empty())
+      problem_ = problem_of(pencil_, a, b);
+    if (!options.resume.empty()) {
       state_ = read_interval(pencil_, problem_);
       state_.give(report_);
     } else if (!count_ends(a, b)) {
