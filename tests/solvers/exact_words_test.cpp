@@ -49,6 +49,36 @@ TYPED_TEST(ExactWords, AMonitorIsAskedNoMoreOnceItStops) {
   }
 }
 
+/// Also of pairs that are none yet, and where the report is that of an iteration.
+TYPED_TEST(ExactWords, RelativeResidualsAreThoseOfThePairs) {
+  using Scalar = typename TypeParam::Scalar;
+  using Exec = typename TypeParam::Exec;
+  auto const& exec = this->exec_;
+  auto const K = this->chain(300), M = this->bar_mass(300);
+  MatrixOperator<Scalar, Exec> const k(exec, K, {}), m(exec, M, {});
+  auto const X = this->vectors(K, 6), KX = this->vectors(K, 6), MX = this->vectors(K, 6);
+  ExactOptions options{.pairs = 6, .max_steps = 3};
+  auto const report = eigenpairs_near(exec, K, &M, 0.7, X, options);
+  ASSERT_EQ(report.eigenvalues.size(), 6u);
+  k.apply(exec, X, KX), m.apply(exec, X, MX);
+  auto const kx = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), KX),
+             mx = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), MX);
+  double largest = 0;
+  for (int j = 0; j < 6; ++j) {
+    double const value = report.eigenvalues[j];
+    double residual = 0, size = 0;
+    for (int i = 0; i < 300; ++i) {
+      residual += squared_magnitude(Scalar(kx(i, j) - value * mx(i, j)));
+      size += squared_magnitude(mx(i, j));
+    }
+    double const relative = std::sqrt(residual / size) / std::abs(value);
+    EXPECT_NEAR(report.relative_residuals.at(j), relative, 1e-13 + 1e-9 * relative) << j;
+    largest = std::max(largest, relative);
+  }
+  EXPECT_GT(largest, 1e-6);
+  EXPECT_EQ(lobpcg_report_of(report, "").relative_residuals, report.relative_residuals);
+}
+
 /// Two grids with the same rows, but for their order, have the same norms and other counts.
 TYPED_TEST(ExactWords, ACheckpointOfAnotherMatrixIsRefused) {
   using Scalar = typename TypeParam::Scalar;

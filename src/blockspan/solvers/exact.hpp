@@ -103,6 +103,8 @@ struct ExactReport {
   std::vector<double> eigenvalues;
   std::vector<double> backward_errors;  ///< ||K x - lambda M x|| / ((||K|| + |lambda| ||M||) ||x||)
   /// |lambda_j - eigenvalues[j]| is at most this: the residual of the inverse in the norm of M over
+  /// ||K x - lambda M x|| / (|lambda| ||M x||), infinite for lambda = 0.
+  std::vector<double> relative_residuals;
   /// theta^2, the rounding error of a Rayleigh quotient, and 10 r^H (K - sigma M)^-1 r of the
   /// residual r of the pair, an estimate of the error that rounding in the factors causes. Infinite
   /// where the factors have null pivots.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include <blockspan/solvers/exact/interval.hpp>
@@ -11,12 +12,29 @@ namespace blockspan::exact {
 
 /// max |X^H M X - I|
 template <class Scalar, class Exec>
-double orthogonality_loss(Pencil<Scalar, Exec>& pencil, Block<Scalar, Exec> const& X) {
-  int const k = static_cast<int>(X.extent(1));
-  auto const MX = pencil.with_mass(X).mx;
+double orthogonality_loss(Pencil<Scalar, Exec>& pencil, WithMass<Scalar, Exec> const& X) {
+  int const k = static_cast<int>(X.x.extent(1));
   auto const G = solvers::small_matrix<Scalar>(k, k);
-  gram(pencil.exec, X, MX, G, pencil.workspace);
+  gram(pencil.exec, X.x, X.mx, G, pencil.workspace);
   return solvers::defect_from_diagonal(G);
+}
+
+/// ||K x - lambda M x|| / (|lambda| ||M x||) from the backward errors of the pairs.
+template <class Scalar, class Exec>
+std::vector<double> relative_residuals(Pencil<Scalar, Exec>& pencil,
+                                       Pairs<Scalar, Exec> const& pairs,
+                                       WithMass<Scalar, Exec> const& X) {
+  Kokkos::View<double*, Kokkos::HostSpace> const x("x", pairs.size()), mx("mx", pairs.size());
+  column_norms(pencil.exec, X.x, x, pencil.workspace);
+  column_norms(pencil.exec, X.mx, mx, pencil.workspace);
+  std::vector<double> result;
+  for (std::size_t j = 0; j < pairs.size(); ++j) {
+    double const size = std::abs(pairs.values[j]), length = size * mx(j);
+    double const residual =
+        pairs.errors[j] * (pencil.report.norm_k + size * pencil.report.norm_m) * x(j);
+    result.push_back(length > 0 ? residual / length : std::numeric_limits<double>::infinity());
+  }
+  return result;
 }
 
 /// Fills in the fields of the report about pairs.
@@ -28,7 +46,11 @@ void describe(Pencil<Scalar, Exec>& pencil, Pairs<Scalar, Exec> const& pairs) {
   report.eigenvalues = pairs.values;
   report.backward_errors = pairs.errors;
   report.error_bounds = pairs.bounds;
-  if (pairs.size() > 0) report.orthogonality_loss = orthogonality_loss(pencil, pairs.X);
+  if (pairs.size() > 0) {
+    auto const X = pencil.with_mass(pairs.X);
+    report.orthogonality_loss = orthogonality_loss(pencil, X);
+    report.relative_residuals = relative_residuals(pencil, pairs, X);
+  }
   for (std::size_t j = 0; j < pairs.size(); ++j) {
     double const size = std::abs(pairs.values[j]), bound = pairs.bounds[j];
     report.certain_digits.push_back(
@@ -57,14 +79,15 @@ inline void leave_out_infinite(ExactReport& report) {
   report.notes.push_back(sentence("Only ", finite, " of the ", all,
                                   " nearest in 1 / lambda are finite: M maps the vectors of the "
                                   "others to zero."));
-  for (auto* const values :
-       {&report.eigenvalues, &report.error_bounds, &report.backward_errors, &report.certain_digits})
+  for (auto* const values : {&report.eigenvalues, &report.error_bounds, &report.backward_errors,
+                             &report.relative_residuals, &report.certain_digits})
     values->resize(finite);
   report.pair_status.resize(finite);
 }
 
 /// What was found in mu = 1 / lambda, ascending again; the vectors of X change their order, too.
-/// With X^H K X = I the residual K x - lambda Kg x is -lambda times the one found.
+/// With X^H K X = I the residual K x - lambda Kg x is -lambda times the one found, and as large
+/// beside lambda Kg x as that beside mu K x, both nearly K x.
 template <class Scalar, class Exec>
 void exchange(Exec const& exec, ExactReport& report, Block<Scalar, Exec>& X) {
   auto const count = report.eigenvalues.size();
@@ -84,6 +107,7 @@ void exchange(Exec const& exec, ExactReport& report, Block<Scalar, Exec>& X) {
     double const left = std::abs(mu) - bound;
     report.error_bounds[j] = left > 0 ? bound / (std::abs(mu) * left) : infinite;
     report.backward_errors[j] = old.backward_errors[from];
+    report.relative_residuals[j] = old.relative_residuals[from];
     report.certain_digits[j] = old.certain_digits[from];
     report.pair_status[j] = old.pair_status[from];
   }

@@ -83,7 +83,7 @@ LobpcgReport<double> lobpcg_report_of(ExactReport const& exact, std::string reas
   report.error_bounds = exact.error_bounds;
   report.certain_digits = exact.certain_digits;
   report.pair_status = exact.pair_status;
-  report.relative_residuals.assign(exact.eigenvalues.size(), 0.0);
+  report.relative_residuals = exact.relative_residuals;
   report.norm_a = exact.norm_k, report.norm_b = exact.norm_m;
   report.orthogonality_loss = exact.orthogonality_loss;
   report.seconds.total = exact.seconds.total;
