@@ -19,7 +19,9 @@ namespace {
 
 std::string number(double value) { return formatted("%.7g", value); }
 
+/// Buckling loads around those that are infinite are an interval of their reciprocals.
 std::string interval(double from, double to) {
+  if (from > to) return "(-inf, " + number(to) + ") and (" + number(from) + ", inf)";
   return "(" + number(from) + ", " + number(to) + ")";
 }
 

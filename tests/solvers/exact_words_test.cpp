@@ -34,6 +34,47 @@ class ExactWords : public ExactTest<Config> {
 };
 TYPED_TEST_SUITE(ExactWords, ExactConfigs, ConfigNames);
 
+/// The methods see 1 / lambda; places in notes, in what went wrong and in a monitor are loads.
+TYPED_TEST(ExactWords, BucklingIsToldInItsLoads) {
+  auto const K = this->diagonal({2, 3, 4, 5, 6, 7}), M = this->diagonal({1, 1, 1, 1, 1, 1});
+  auto options = this->buckling(2);
+  options.monitor = [](ExactProgress const& now) {
+    EXPECT_NEAR(now.shift, 4, 1e-3);
+    return true;
+  };
+  auto const at = this->near(K, &M, 4, options);
+  EXPECT_EQ(at.proof, Proof::proved) << at.trouble;
+  EXPECT_THAT(at.notes, Contains(HasSubstr("The shift 4 is an eigenvalue")));
+  EXPECT_THAT(at.notes, Contains(HasSubstr("moved to 3.9999")));
+
+  auto const equal = this->diagonal({2, 2, 2, 2, 6, 7});
+  auto const tied = this->near(equal, &M, 2.1, this->buckling(2));
+  EXPECT_THAT(tied.notes, Contains(HasSubstr("2 of 4 that lie equally near 2.1")));
+
+  auto const all = this->inside(K, &M, 3, 6, this->buckling(2));
+  EXPECT_EQ(all.found, 4);
+  EXPECT_THAT(all.notes, Contains(AllOf(HasSubstr("outward to (2.9999"), HasSubstr(", 6.00000"))));
+  auto const count = count_eigenvalues(this->exec_, K, &M, 3, 6, this->buckling(2));
+  EXPECT_THAT(count.notes, Contains(AllOf(HasSubstr("to (2.9999"), HasSubstr(", 6.00000"))));
+  EXPECT_LT(all.from, 3);
+  EXPECT_GT(all.to, 6);
+}
+
+/// Of an interval in 1 / lambda around zero the loads are all outside of two places.
+TYPED_TEST(ExactWords, LoadsOfBothSignsLieOutsideOfAnInterval) {
+  auto const K = this->diagonal({2, 3, 4, 5}), M = this->diagonal({1, 0.01, -1, 0.5});
+  auto const report = this->near(K, &M, 1e3, this->buckling(2));  // 10, 300
+  EXPECT_EQ(report.proof, Proof::proved) << report.trouble;
+  EXPECT_TRUE(are_right(report, {10, 300}, 1e-10));
+  EXPECT_GT(report.from, report.to);
+  EXPECT_GT(report.from, 2);
+  EXPECT_LT(report.from, 10);
+  auto const equal = this->diagonal({2, 2, 2, 2, 4}), signs = this->diagonal({1, -1, 1, -1, 1});
+  auto const tied =
+      this->near(equal, &signs, 1e12, this->buckling(3));  // 4, and two of -2, -2, 2, 2
+  EXPECT_THAT(tied.notes, Contains(HasSubstr("(-inf, -1) and (1, inf)")));
+}
+
 /// Where a monitor has said stop it is not asked again, a badly placed shift or not.
 TYPED_TEST(ExactWords, AMonitorIsAskedNoMoreOnceItStops) {
   auto const K = this->chain(60);
@@ -47,6 +88,32 @@ TYPED_TEST(ExactWords, AMonitorIsAskedNoMoreOnceItStops) {
     EXPECT_EQ(report.status, Status::stopped_by_monitor) << off;
     EXPECT_EQ(report.proof, Proof::none) << off;
   }
+}
+
+/// A mass that is negative for one light row: what counts say is no number of eigenvalues, and in
+/// the inner product of the others the row is rounding.
+TYPED_TEST(ExactWords, ANegativeMassProvesNothing) {
+  std::vector<double> k, m(30, 1.0);
+  for (int i = 0; i < 30; ++i) k.push_back(1 + i);
+  k[7] = 0.5e-10, m[7] = -1e-10;  // -0.5, beside the others
+  auto const K = this->diagonal(k), M = this->diagonal(m);
+  auto const refused = [](ExactReport const& report, char const* matrix) {
+    EXPECT_EQ(report.status, Status::mass_not_positive_definite);
+    EXPECT_EQ(report.proof, Proof::none);
+    EXPECT_THAT(report.eigenvalues, IsEmpty());
+    EXPECT_THAT(report.trouble, HasSubstr("row 8 of the " + std::string(matrix)));
+  };
+  for (double const sigma : {-0.4, 0.0, 2.4})
+    refused(this->near(K, &M, sigma, {.pairs = 2}), "mass");
+  for (double const to : {1.5, 3.5, 4.5}) {
+    refused(this->inside(K, &M, -1, to), "mass");
+    auto const count = count_eigenvalues(this->exec_, K, &M, -1, to);
+    EXPECT_FALSE(count.trusted);
+    EXPECT_THAT(count.trouble, HasSubstr("row 8 of the mass matrix is -1e-10"));
+  }
+  refused(this->near(M, &K, 2, this->buckling(2)), "stiffness");
+  refused(this->inside(M, &K, 1, 2, this->buckling(2)), "stiffness");
+  EXPECT_FALSE(count_eigenvalues(this->exec_, M, &K, 1, 2, this->buckling(2)).trusted);
 }
 
 /// Also of pairs that are none yet, and where the report is that of an iteration.

@@ -11,6 +11,7 @@
 #include <blockspan/blocks/block.hpp>
 #include <blockspan/communication/row_space.hpp>
 #include <blockspan/operators/direct.hpp>
+#include <blockspan/operators/entries/matrix_measures.hpp>
 #include <blockspan/operators/pencil_factors.hpp>
 #include <blockspan/solvers/status.hpp>
 
@@ -102,9 +103,9 @@ struct ExactReport {
   // Per pair, ascending.
   std::vector<double> eigenvalues;
   std::vector<double> backward_errors;  ///< ||K x - lambda M x|| / ((||K|| + |lambda| ||M||) ||x||)
-  /// |lambda_j - eigenvalues[j]| is at most this: the residual of the inverse in the norm of M over
   /// ||K x - lambda M x|| / (|lambda| ||M x||), infinite for lambda = 0.
   std::vector<double> relative_residuals;
+  /// |lambda_j - eigenvalues[j]| is at most this: the residual of the inverse in the norm of M over
   /// theta^2, the rounding error of a Rayleigh quotient, and 10 r^H (K - sigma M)^-1 r of the
   /// residual r of the pair, an estimate of the error that rounding in the factors causes. Infinite
   /// where the factors have null pivots.
@@ -116,7 +117,9 @@ struct ExactReport {
   double norm_k = 0, norm_m = 1;                                      ///< of the backward errors
   // The counts.
   std::vector<ShiftCount> counts;
-  double from = 0, to = 0;   ///< the interval of the proof, with the ends as moved
+  /// The interval of the proof, with the ends as moved; with buckling from > to where it is all
+  /// outside of [to, from].
+  double from = 0, to = 0;
   std::int64_t counted = 0;  ///< eigenvalues in it
   std::int64_t found = 0;    ///< pairs in it that were found
   std::vector<MissingPairs> missing;
@@ -159,6 +162,29 @@ RowSpace rows_of(Matrix const& A) {
     return A.row_space();
   else
     return {};
+}
+
+/// The real parts of the diagonal of the local rows.
+template <class Exec, class Matrix>
+std::vector<double> real_diagonal(Exec const& exec, Matrix const& A) {
+  if constexpr (requires { A.row_space(); })
+    return A.diagonal(exec);
+  else
+    return operators::real_diagonal(exec, sparse::matrix_ref<Exec>(A));
+}
+
+/// What the diagonal of a mass, or exchanged of a stiffness, proves against it; empty: nothing.
+/// first_row: the row of the first entry, from 0.
+std::string in_words_negative(std::vector<double> const& diagonal, std::int64_t first_row,
+                              bool exchanged);
+
+/// The same of a matrix, on all ranks; null: the identity.
+template <class Exec, class Matrix>
+std::string trouble_of_mass(Exec const& exec, Matrix const* M, bool exchanged) {
+  if (M == nullptr) return "";
+  RowSpace const rows = rows_of(*M);
+  return rows.communicator().words_of_first(
+      in_words_negative(real_diagonal(exec, *M), rows.first_row(), exchanged));
 }
 
 /// The factored pencil of K and M, exchanged for the buckling form.
@@ -256,14 +282,21 @@ ExactReport eigenpairs_in(Exec const& exec, Matrix const& K, std::type_identity_
 
 /// The number of eigenvalues in (a, b): two factorizations, and one more each time an end is moved;
 /// no vectors. Ends and Errors as in eigenpairs_in; of the options it uses form, factors and
-/// memory_limit.
+/// memory_limit. Not trusted where M has a negative diagonal entry; any other M that is not
+/// semidefinite it cannot tell, and the signs of pivots then count no eigenvalues.
 template <class Exec, class Matrix>
 EigenCount count_eigenvalues(Exec const& exec, Matrix const& K,
                              std::type_identity_t<Matrix> const* M, double a, double b,
                              ExactOptions const& options = {}) {
   exact::rows_of(K).communicator().run_agreed([&] { exact::require_interval(a, b, options.form); });
   auto const pencil = exact::factored(exec, K, M, options, false);
-  auto result = exact::count(*pencil.factors, a, b, options.form);
+  bool const exchanged = options.form == Spectral::buckling;
+  auto const trouble = exact::trouble_of_mass(exec, exchanged ? &K : M, exchanged);
+  EigenCount result;
+  if (trouble.empty())
+    result = exact::count(*pencil.factors, a, b, options.form);
+  else
+    result.trouble = trouble;
   result.notes.insert(result.notes.end(), pencil.notes.begin(), pencil.notes.end());
   return result;
 }

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include <blockspan/communication/communicator.hpp>
-#include <blockspan/operators/entries/matrix_measures.hpp>
 #include <blockspan/solvers/exact.hpp>
 #include <blockspan/solvers/lobpcg.hpp>
 #include <blockspan/support/error.hpp>
@@ -45,15 +44,6 @@ std::string cost_of_factors(LowestPairs const& wanted, operators::PencilFactors 
 /// Whether the pairs nearest the shift are the smallest, with the digits asked for; or a limit has
 /// ended the run.
 bool answers_lowest(LowestPairs const& wanted, ExactReport const& report);
-
-/// The real parts of the diagonal of the local rows.
-template <class Exec, class Matrix>
-std::vector<double> real_diagonal(Exec const& exec, Matrix const& A) {
-  if constexpr (requires { A.row_space(); })
-    return A.diagonal(exec);
-  else
-    return operators::real_diagonal(exec, sparse::matrix_ref<Exec>(A));
-}
 
 /// The quotient of the largest and the smallest K_ii / M_ii that is not zero.
 template <class Exec, class Matrix>

@@ -102,12 +102,46 @@ std::string in_words_singular(std::vector<std::int64_t> const& rows) {
   return out.str();
 }
 
-std::string in_words_uncountable(ShiftCount const& at, double size) {
+std::string in_words_uncountable(ShiftCount const& at, double size, bool exchanged) {
   std::ostringstream out;
-  out << "no place near " << at.asked
-      << " where the signs of all pivots are certain: eigenvalues there are below what double "
-         "precision tells from zero (about "
-      << 1e-15 * size << ")";
+  double const least = 1e-15 * size;
+  out << "no place near " << (exchanged ? 1 / at.asked : at.asked)
+      << " where the signs of all pivots are certain: eigenvalues there are "
+      << (exchanged ? "above" : "below") << " what double precision tells from "
+      << (exchanged ? "infinity" : "zero") << " (about " << (exchanged ? 1 / least : least) << ")";
+  return out.str();
+}
+
+std::string in_words_untrusted(CountedEnds const& ends, double size, bool exchanged) {
+  if (!ends.null_rows.empty()) return in_words_singular(ends.null_rows);
+  if (!ends.falls())
+    return in_words_uncountable(ends.from.trusted ? ends.to : ends.from, size, exchanged);
+  std::ostringstream out;
+  out << "the number of negative pivots falls from " << ends.from.count << " to " << ends.to.count
+      << " between the ends: the " << (exchanged ? "stiffness" : "mass")
+      << " matrix is not positive semidefinite";
+  return out.str();
+}
+
+std::string in_words_interval(double from, double to, bool exchanged) {
+  std::ostringstream out;
+  out.precision(12);  // an end that is moved differs in the eleventh digit
+  if (!exchanged)
+    out << "(" << from << ", " << to << ")";
+  else if (from < 0 && to > 0)
+    out << "(-inf, " << 1 / from << ") and (" << 1 / to << ", inf)";
+  else
+    out << "(" << 1 / to << ", " << 1 / from << ")";
+  return out.str();
+}
+
+std::string in_words_negative(std::vector<double> const& diagonal, std::int64_t first_row,
+                              bool exchanged) {
+  auto const found = std::find_if(diagonal.begin(), diagonal.end(), [](double d) { return d < 0; });
+  if (found == diagonal.end()) return "";
+  std::ostringstream out;
+  out << "the diagonal entry of row " << first_row + (found - diagonal.begin()) + 1 << " of the "
+      << (exchanged ? "stiffness" : "mass") << " matrix is " << *found;
   return out.str();
 }
 
@@ -125,12 +159,10 @@ EigenCount count(operators::PencilFactors& factors, double a, double b, Spectral
   result.number = result.trusted ? ends.number() : 0;
   std::ostringstream note;
   if (!result.trusted)
-    result.trouble =
-        !ends.null_rows.empty()
-            ? in_words_singular(ends.null_rows)
-            : in_words_uncountable(ends.from.trusted ? ends.to : ends.from, factors.scaled_size());
+    result.trouble = in_words_untrusted(ends, factors.scaled_size(), exchanged);
   else if ((result.from.moved() && std::isfinite(a)) || (result.to.moved() && std::isfinite(b)))
-    note << "The ends were moved outward to " << result.from.shift << ", " << result.to.shift
+    note << "The ends were moved outward to "
+         << in_words_interval(result.from.shift, result.to.shift, false)
          << ", where the count is certain.";
   if (!note.str().empty()) result.notes.push_back(note.str());
   return result;

@@ -31,12 +31,19 @@ struct CountedEnds {
   int factorizations = 0;
   std::vector<std::int64_t> null_rows;
   bool trusted() const { return from.trusted && to.trusted && number() >= 0; }
+  /// Certain counts that fall prove that M is not semidefinite.
+  bool falls() const { return from.trusted && to.trusted && number() < 0; }
   std::int64_t number() const { return to.count - from.count; }
 };
 CountedEnds count_ends(operators::PencilFactors& factors, double a, double b);
 
 /// "unknown 11 has neither stiffness nor mass" and the like.
 std::string in_words_singular(std::vector<std::int64_t> const& rows);
-std::string in_words_uncountable(ShiftCount const& at, double size);
+std::string in_words_uncountable(ShiftCount const& at, double size, bool exchanged);
+/// Why ends are not trusted.
+std::string in_words_untrusted(CountedEnds const& ends, double size, bool exchanged);
+
+/// "(1, 2)"; exchanged: of 1 / from and 1 / to, "(-inf, -1) and (2, inf)" where zero is between.
+std::string in_words_interval(double from, double to, bool exchanged);
 
 }  // namespace blockspan::exact

@@ -138,11 +138,26 @@ inline void require_range(operators::PencilFactors const& factors, double sigma)
           factors.norm_k(), ", ", m, ", ", sigma, "): scale them");
 }
 
+/// Whether the diagonal proves that M is not semidefinite, which the report then says.
+template <class Scalar, class Exec>
+bool refuses_mass(Exec const& exec, LinearOperator<Scalar, Exec> const* M, bool exchanged,
+                  ExactReport& report) {
+  if (M == nullptr) return false;
+  RowSpace const rows = M->row_space();
+  report.trouble = rows.communicator().words_of_first(
+      in_words_negative(M->entries().diagonal(exec), rows.first_row(), exchanged));
+  if (report.trouble.empty()) return false;
+  report.status = Status::mass_not_positive_definite;
+  return true;
+}
+
 /// Fewer pairs than were asked for, of a space that is exhausted: with rows that have no mass the
 /// others may be infinite.
 inline void say_too_few(ExactReport& report, std::size_t found, std::int64_t rows, bool massless) {
   if (massless) {
-    report.notes.push_back(sentence("Only ", found, " of ", rows, " eigenvalues are finite."));
+    report.notes.push_back(sentence("Only ", found, " of ", rows,
+                                    " eigenvalues are finite, as far as rounding lets this shift "
+                                    "tell."));
     return;
   }
   report.status = Status::missing_pairs;
@@ -166,6 +181,7 @@ ExactReport near(Exec const& exec, LinearOperator<Scalar, Exec> const& K,
     require_range(factors, exchanged ? 1 / sigma : sigma);
   });
   ExactReport report;
+  if (refuses_mass(exec, M, exchanged, report)) return report;
   auto out = X;
   {
     Pencil<Scalar, Exec> pencil(exec, K, M, factors, options, report);
@@ -191,6 +207,10 @@ ExactReport inside(Exec const& exec, LinearOperator<Scalar, Exec> const& K,
       require_range(factors, !std::isfinite(end) ? 0 : exchanged ? 1 / end : end);
   });
   ExactReport report;
+  if (refuses_mass(exec, M, exchanged, report)) {
+    X = allocate<Block<Scalar, Exec>>(exec, "Blockspan::exact::pairs", K.rows(), 0);
+    return report;
+  }
   {
     Pencil<Scalar, Exec> pencil(exec, K, M, factors, options, report);
     Interval<Scalar, Exec> interval(pencil);

@@ -33,8 +33,9 @@ class Interval {
     auto const &from = state_.marks.front(), &to = state_.marks.back();
     report_.from = from.shift, report_.to = to.shift;
     if ((from.moved() && std::isfinite(a)) || (to.moved() && std::isfinite(b)))
-      report_.notes.push_back(sentence("The ends were moved outward to ", from.shift, ", ",
-                                       to.shift, ", where the count is certain."));
+      report_.notes.push_back(sentence("The ends were moved outward to ",
+                                       pencil_.shown(from.shift, to.shift),
+                                       ", where the count is certain."));
     report_.counted = to.count - from.count;
     report_.status = Status::converged;
     while (work()) {
@@ -59,12 +60,8 @@ class Interval {
     report_.from = ends.from.shift, report_.to = ends.to.shift;
     state_.marks = {ends.from, ends.to};
     if (ends.trusted()) return true;
-    bool const singular = !ends.null_rows.empty();
-    report_.status = singular ? Status::singular_pencil : Status::not_converged;
-    report_.proof = Proof::uncountable;
-    report_.trouble = singular ? in_words_singular(ends.null_rows)
-                               : in_words_uncountable(ends.from.trusted ? ends.to : ends.from,
-                                                      pencil_.factors().scaled_size());
+    report_.status = ends.null_rows.empty() ? Status::not_converged : Status::singular_pencil;
+    pencil_.refuse(ends);
     return false;
   }
 
@@ -266,8 +263,12 @@ class Interval {
   void finish() {
     constexpr double largest_error = 1e-9;
     report_.found = static_cast<std::int64_t>(state_.found.size());
-    for (Cell const& cell : cells())
-      if (cell.missing > 0) report_.missing.push_back({cell.from, cell.to, cell.missing});
+    std::int64_t lacking = 0;
+    for (Cell const& cell : cells()) {
+      if (cell.missing <= 0) continue;
+      report_.missing.push_back({cell.from, cell.to, cell.missing});
+      lacking += cell.missing;
+    }
     bool fits = report_.found == report_.counted;
     for (std::size_t j = 0; j < state_.found.size(); ++j) {
       fits = fits && state_.found.errors[j] <= largest_error;
@@ -279,9 +280,9 @@ class Interval {
       report_.proof = Proof::missing;
       report_.status = Status::missing_pairs;
       auto const& cell = report_.missing.front();
-      report_.trouble = sentence(report_.counted - report_.found, " of ", report_.counted,
-                                 " missing: (", cell.from, ", ", cell.to, ") lacks ", cell.number,
-                                 "; tried ", report_.shifts, " shifts");
+      report_.trouble = sentence(lacking, " of ", report_.counted,
+                                 " missing: ", pencil_.shown(cell.from, cell.to), " lacks ",
+                                 cell.number, "; tried ", report_.shifts, " shifts");
     } else if (fits) {
       report_.proof = Proof::proved;
     } else {

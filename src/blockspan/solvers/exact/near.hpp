@@ -43,9 +43,9 @@ class Near {
     if (!place(sigma_, Move::both, 0)) return {};
     if (report_.counts.back().moved()) {
       auto const& at = report_.counts.back();
-      report_.notes.push_back(sentence("The shift ", in_full(sigma_),
+      report_.notes.push_back(sentence("The shift ", in_full(pencil_.shown(sigma_)),
                                        " is an eigenvalue, or nearly one: moved to ",
-                                       in_full(at.shift), "."));
+                                       in_full(pencil_.shown(at.shift)), "."));
     }
     auto const end = search();
     if (found_.size() == 0 && end != RunEnd::exhausted) return {};
@@ -88,7 +88,7 @@ class Near {
     if (placed.null_rows.empty() && std::isfinite(placed.at.rho)) return true;
     if (placed.null_rows.empty()) {  // no factors that serve
       report_.proof = Proof::uncountable;
-      report_.trouble = in_words_uncountable(placed.at, pencil_.factors().scaled_size());
+      report_.trouble = pencil_.words_uncountable(placed.at);
       return false;
     }
     report_.status = Status::singular_pencil;
@@ -99,7 +99,7 @@ class Near {
   bool fails(RunEnd end) {
     if (end == RunEnd::mass_negative) {
       report_.status = Status::mass_not_positive_definite;
-      report_.trouble = "x^H M x < 0 for a vector x";
+      report_.trouble = sentence("x^H ", pencil_.exchanged() ? "K" : "M", " x < 0 for a vector x");
     } else if (end == RunEnd::not_finite) {
       report_.status = Status::operator_not_finite;
     } else {
@@ -127,9 +127,9 @@ class Near {
         if (end == RunEnd::badly_placed) {
           if (moves % 2 == 1) factor *= 4;
           task.wanted = wanted_ + (pencil_.options.block > 0 ? pencil_.options.block : 8) / 2;
-          report_.notes.push_back(sentence("The shift ", in_full(shift_),
-                                           " is next to an eigenvalue: moved to ", in_full(to),
-                                           "."));
+          report_.notes.push_back(sentence("The shift ", in_full(pencil_.shown(shift_)),
+                                           " is next to an eigenvalue: moved to ",
+                                           in_full(pencil_.shown(to)), "."));
         }
         if (!place(to, Move::both, 0)) return RunEnd::not_finite;
         task.shift = shift_;
@@ -201,9 +201,7 @@ class Near {
     }
     report_.from = ends.from.shift, report_.to = ends.to.shift;
     if (!ends.trusted()) {
-      report_.proof = Proof::uncountable;
-      report_.trouble = in_words_uncountable(ends.from.trusted ? ends.to : ends.from,
-                                             pencil_.factors().scaled_size());
+      pencil_.refuse(ends);
       return false;
     }
     report_.counted = ends.number();
@@ -291,9 +289,9 @@ class Near {
     report_.proof = Proof::missing;
     report_.status = Status::missing_pairs;
     report_.missing = {{report_.from, report_.to, lacking}};
-    report_.trouble =
-        sentence(lacking, " of ", report_.counted, " missing: (", report_.from, ", ", report_.to,
-                 ") holds ", report_.counted, " eigenvalues, ", report_.found, " were found");
+    report_.trouble = sentence(lacking, " of ", report_.counted,
+                               " missing: ", pencil_.shown(report_.from, report_.to), " holds ",
+                               report_.counted, " eigenvalues, ", report_.found, " were found");
   }
 
   void say_tied() {
@@ -303,8 +301,8 @@ class Near {
     for (double const value : found_.values)
       if (distance(value) < d && !same_distance(distance(value), d)) ++nearer;
     report_.notes.push_back(sentence(wanted_ - nearer, " of ", report_.counted - nearer,
-                                     " that lie equally near ", sigma_, ": all of (", report_.from,
-                                     ", ", report_.to, ") are an interval."));
+                                     " that lie equally near ", pencil_.shown(sigma_), ": all of ",
+                                     pencil_.shown(report_.from, report_.to), " are an interval."));
   }
 
   /// Whether nothing nearer than the last pair is missing, by counts next to its distance.

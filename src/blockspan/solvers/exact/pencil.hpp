@@ -92,6 +92,23 @@ class Pencil {
     return V;
   }
 
+  /// What the methods see is mu = 1 / lambda, with K and M exchanged. Places in words, and those of
+  /// a monitor, are the caller's.
+  bool exchanged() const { return options.form == Spectral::buckling; }
+  double shown(double place) const { return exchanged() ? 1 / place : place; }
+  std::string shown(double from, double to) const {
+    return in_words_interval(from, to, exchanged());
+  }
+  std::string words_uncountable(ShiftCount const& at) const {
+    return in_words_uncountable(at, factors_.scaled_size(), exchanged());
+  }
+  /// Says why ends are not trusted.
+  void refuse(CountedEnds const& ends) {
+    report.proof = ends.falls() ? Proof::none : Proof::uncountable;
+    report.trouble = in_words_untrusted(ends, factors_.scaled_size(), exchanged());
+    if (ends.falls()) report.status = Status::mass_not_positive_definite;
+  }
+
   /// Y = (K - sigma M)^-1 X, by copies where the factors are on the host.
   void solve(Columns const& X, Columns const& Y) {
     if (X.extent(1) == 0) return;
@@ -155,6 +172,7 @@ class Pencil {
   bool proceed(ExactProgress now) {
     enum { goes_on, is_late, is_stopped };
     now.steps = report.steps, now.factorizations = report.factorizations;
+    now.shift = shown(now.shift);
     now.seconds = seconds();
     bool const last = report.steps >= options.max_steps;
     int mine = now.seconds > options.time_limit ? is_late : goes_on;
