@@ -311,6 +311,35 @@ TYPED_TEST(CgFailures, LimitsAndTheMonitorEndTheSolve) {
   }
 }
 
+/// Right-hand sides are solved in units of their own; an exception leaves X in those of the caller.
+TYPED_TEST(CgFailures, AnErrorInTheMonitorLeavesTheBestIterates) {
+  struct Trouble {};
+  auto const A = shifted_grid(0);
+  auto right = random_block<double>(A.order(), 3, 1);
+  for (int i = 0; i < A.order(); ++i) right(i, 0) *= 0x1p40, right(i, 1) *= 0x1p-40;
+  TypeParam const exec;
+  TestOperator<double, TypeParam> const a(exec, A);
+  auto const B = make_block(exec, Storage::right, right);
+  for (CgMethod const method : every_method)
+    for (int const at : {1, 9}) {
+      CgOptions<double, TypeParam> options;
+      options.method = method;
+      options.tolerance = 1e-2;
+      auto const X = make_block(exec, Storage::right, right);
+      solve_spd<double, TypeParam>(exec, a, B.view, X.view, options);
+      auto const start = X.values();
+      options.tolerance = 1e-10, options.use_guess = true;
+      options.monitor = [&](auto const& now) {
+        if (now.iteration == at) throw Trouble();
+        return true;
+      };
+      EXPECT_THROW((solve_spd<double, TypeParam>(exec, a, B.view, X.view, options)), Trouble);
+      auto const before = judge_residuals(A, right, start),
+                 after = judge_residuals(A, right, X.values());
+      for (int j = 0; j < 3; ++j) EXPECT_LE(after.value[j], before.value[j] * (1 + 1e-9L)) << j;
+    }
+}
+
 TYPED_TEST(CgFailures, ALimitOfIterationsIsOneOfEachGroup) {
   auto const A = shifted_grid(0);
   auto const B = random_block<double>(A.order(), 6, 1);

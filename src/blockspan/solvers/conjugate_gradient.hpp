@@ -242,7 +242,8 @@ CgReport<real_t<Scalar>> solve_cg(Exec const& exec, LinearOperator<Scalar, Exec>
 /// are. No x_j is returned whose residual is larger than that of its start (a start worse than zero
 /// counts as zero). Fences `exec`. Same input, backend and thread count: same bits. Throws Error
 /// for bad arguments (sizes, options), or where memory is short. Numerical trouble is a status of
-/// the column.
+/// the column. Where an operator, a preconditioner or the monitor throws, X is left with the best
+/// iterates so far, memory permitting.
 ///
 /// All methods share one frame:
 ///   1. norms of B: columns that are zero or not finite are done at once

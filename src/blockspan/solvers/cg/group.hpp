@@ -76,9 +76,27 @@ class CgGroup {
     if (options_.inner) inner_.emplace(problem, tools.blocks, control_, *options_.inner);
   }
 
+  /// Where something throws, X is left with the best iterates so far.
   void solve() {
     control_.begin_group(first_, static_cast<int>(columns_.size()));
     ++problem_.counters.groups;
+    try {
+      run_cycles();
+    } catch (...) {
+      leave_in_the_middle();
+      throw;
+    }
+  }
+
+  bool block_ran() const { return block_ran_; }
+  bool pseudo_block_ran() const { return pseudo_block_ran_; }
+  std::string const& trouble() const { return trouble_; }
+  std::string const& switched() const { return switched_; }
+  /// Why columns fell back to the working precision; empty: none did.
+  std::string const& fall_back() const { return fall_back_; }
+
+ private:
+  void run_cycles() {
     if (measure_right_hand_sides()) first_residuals();
     judge();
     while (!open_.empty() || resume_deferred()) {
@@ -91,14 +109,6 @@ class CgGroup {
     finish();
   }
 
-  bool block_ran() const { return block_ran_; }
-  bool pseudo_block_ran() const { return pseudo_block_ran_; }
-  std::string const& trouble() const { return trouble_; }
-  std::string const& switched() const { return switched_; }
-  /// Why columns fell back to the working precision; empty: none did.
-  std::string const& fall_back() const { return fall_back_; }
-
- private:
   struct Column {
     Real unit = 1;      ///< power of two near the largest entry of b
     Real goal = 0;      ///< for ||r||, in units
@@ -141,6 +151,7 @@ class CgGroup {
     std::vector<Real> inverse;
     for (int const j : open_) inverse.push_back(1 / columns_[j].unit);
     solution_.scale(open_, inverse);
+    in_units_ = true;
     return !open_.empty();
   }
 
@@ -338,6 +349,9 @@ class CgGroup {
   /// The best iterates, zeros, and backward errors.
   void finish();
 
+  /// X in its own units, after an exception; what fails here as well is not told.
+  void leave_in_the_middle() noexcept;
+
   /// X in its own units; columns whose solution the format does not hold are
   /// Status::out_of_range. sizes: of X in the units of B.
   void leave_units(std::vector<ScaledSize> const& sizes);
@@ -353,6 +367,7 @@ class CgGroup {
   std::vector<Column> columns_;
   std::vector<Real> norms_;  ///< ||b_j|| in units
   std::vector<int> all_, open_, zero_;
+  bool in_units_ = false;  ///< X is in the units of B
   std::vector<Real> scales_, numbers_;
   std::optional<Status> fallback_status_;
   int switched_limit_ = 0;

@@ -205,6 +205,18 @@ void CgGroup<Scalar, Exec>::finish() {
 }
 
 template <class Scalar, class Exec>
+void CgGroup<Scalar, Exec>::leave_in_the_middle() noexcept {
+  if (!in_units_) return;
+  try {
+    std::vector<Real> units;
+    for (int const j : all_) units.push_back(columns_[j].unit);
+    solution_.restore(all_);
+    solution_.scale(all_, units);
+  } catch (...) {  // short memory as a rule, and X is lost
+  }
+}
+
+template <class Scalar, class Exec>
 void CgGroup<Scalar, Exec>::leave_units(std::vector<ScaledSize> const& sizes) {
   using Format = std::numeric_limits<Real>;
   std::vector<Real> units, inverse;
@@ -221,6 +233,7 @@ void CgGroup<Scalar, Exec>::leave_units(std::vector<ScaledSize> const& sizes) {
     inverse.push_back(1 / unit);
   }
   solution_.scale(all_, units);
+  in_units_ = false;
   if (open_.empty()) return;
   int const width = static_cast<int>(open_.size());
   auto const X = tools_.blocks.direction(width);
