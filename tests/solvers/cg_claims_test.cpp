@@ -177,6 +177,34 @@ TYPED_TEST(CgClaims, AnIndefiniteMatrixIsNotCalledSingular) {
                                        HostBlock<double>(2, 1, 1.0));
 }
 
+/// In any units, where squares of images and of solutions leave the range.
+TYPED_TEST(CgClaims, TheUnitsOfAMatrixChangeNoVerdict) {
+  int const n = 30;
+  std::vector<double> one_zero(n, 1.0), one_negative(n, 1.0);
+  one_zero[3] = 0, one_negative[3] = -1;
+  std::pair<TestMatrix<double>, Status> const cases[] = {
+      {chain<double>(std::vector<double>(n, 2.1)), Status::converged},
+      {chain<double>(std::vector<double>(n, 0.9)), Status::negative_curvature},
+      {diagonal_matrix<double>(one_negative), Status::negative_curvature},
+      {diagonal_matrix<double>(one_zero), Status::inconsistent}};
+  for (double const unit : {1e-300, 1e-200, 1.0, 1e200, 1e300})
+    for (auto const& [A, status] : cases)
+      for (int const columns : {1, 3})
+        for (CgMethod const method : every_method)
+          for (bool const preconditioned : {false, true}) {
+            if (preconditioned && status == Status::inconsistent) continue;  // no weight for a zero
+            auto const scaled = A.scaled(unit);
+            auto const M = library_jacobi<double, TypeParam>(scaled);
+            auto const solved = solve_claims<double, TypeParam>(
+                scaled, random_block<double>(n, columns, 1), [&](auto& options) {
+                  options.method = method;
+                  if (preconditioned) options.preconditioner = &M;
+                });
+            for (auto const& column : solved.report.columns)
+              EXPECT_EQ(column.status, status) << unit << ' ' << preconditioned;
+          }
+}
+
 TYPED_TEST(CgClaims, AGradedMatrixIsNotCalledSingular) {
   for (double const large : {1e12, 1e15, 1e17, 1e20})
     for (CgMethod const method : every_method) {

@@ -260,6 +260,31 @@ TYPED_TEST(CgInvariants, TheScaleOfAMatrixDoesNotMatter) {
     }
 }
 
+TYPED_TEST(CgInvariants, TheScaleOfAPreconditionerDoesNotMatter) {
+  TypeParam const exec;
+  TestOperator<double, TypeParam> const A(exec, grid());
+  auto const B = make_block(exec, Storage::right, rhs()),
+             X = make_block(exec, Storage::right, rhs());
+  CgOptions<double, TypeParam> options;
+  auto const iterations = [&](LinearOperator<double, TypeParam> const& M) {
+    options.preconditioner = &M;
+    auto const report = solve_spd<double, TypeParam>(exec, A, B.view, X.view, options);
+    EXPECT_TRUE(report.converged()) << to_string(report.status);
+    return report.most_iterations();
+  };
+  for (CgMethod const method : both_methods)
+    for (bool const single : {false, true}) {
+      options.method = method, options.single_reduction = single;
+      int const plain = iterations(library_jacobi<double, TypeParam>(grid()));
+      for (double const scale : {0x1p-1000, 0x1p-700, 0x1p700, 0x1p1000}) {
+        auto const fused = library_jacobi<double, TypeParam>(grid().scaled(1 / scale));
+        TestOperator<double, TypeParam> const foreign(exec, jacobi_matrix(grid()).scaled(scale));
+        EXPECT_LE(std::abs(iterations(fused) - plain), 2) << scale;
+        EXPECT_LE(std::abs(iterations(foreign) - plain), single ? 5 : 2) << scale;
+      }
+    }
+}
+
 TYPED_TEST(CgInvariants, APreconditionerFromOutsideDoesWhatTheFusedOneDoes) {
   for (CgMethod const method : both_methods) {
     auto const fused = run<TypeParam>(grid(), rhs(), method);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -68,6 +69,27 @@ struct DiagonalEnergy {
   }
 };
 
+/// Sums of squares of the scaled columns of X.
+template <class Scalar>
+struct ScaledSquares {
+  using Real = real_t<Scalar>;
+  static constexpr int count = 1;
+
+  BlockRef<Scalar const> X;
+  Real const* factors;
+
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, std::int64_t j, Real* terms) const {
+    terms[0] = squared_magnitude(Scalar(X(i, j) * factors[j]));
+  }
+};
+
+/// The exponent of a power of two near a positive value whose inverse is finite too.
+template <class Real>
+int exponent_near(Real value) {
+  constexpr int range = std::numeric_limits<Real>::max_exponent - 3;
+  return std::clamp(std::ilogb(value), -range, range);
+}
+
 /// The operators as the solver sees them: calls counted and timed, Jacobi as weights of the rows.
 template <class Scalar, class Exec>
 class CgProblem : public SolverProblem<Scalar, Exec> {
@@ -114,6 +136,9 @@ class CgProblem : public SolverProblem<Scalar, Exec> {
   void enqueue_m(View const& X, View const& Y) {
     auto const timer = time(seconds.preconditioner);
     t_->apply(exec, X, Y);
+    if (exponent_m_ == 0) return;
+    std::vector<Real> const factors(Y.extent(1), std::ldexp(Real(1), -exponent_m_));
+    blockspan::scale_columns(exec, host_values(factors), Y);
   }
   void count_a(View const& X) {
     ++counters.operator_applications;
@@ -128,8 +153,13 @@ class CgProblem : public SolverProblem<Scalar, Exec> {
   bool replayable() const {
     bool const in_stream = !Base::distributed() || workspace.rows().device_sums() != nullptr;
     return !Base::time_phases_ && in_stream && facts_of_a_.replayable &&
-           (!general() || facts_of_t_.replayable);
+           (!general() || (facts_of_t_.replayable && exponent_m_ == 0));
   }
+
+  /// Takes a power of two out of M^-1, which changes no iterate, where r^H M^-1 r is an extreme
+  /// `gamma` for an r of length about one: products of what M^-1 makes of residuals would over- or
+  /// underflow. In the first call of a solve only. True: it did.
+  bool rescale_preconditioner(Real gamma);
 
   /// Whether A is Hermitian as far as two random vectors show: one product, in the first call.
   bool hermitian() {
@@ -147,6 +177,24 @@ class CgProblem : public SolverProblem<Scalar, Exec> {
   std::vector<Real> fold(char const* label, Terms const& terms, std::int64_t columns) {
     ++counters.synchronizations;
     return Base::fold(label, terms, columns);
+  }
+
+  /// ||x|| of every column, also where squares over- or underflow, which takes two passes more.
+  std::vector<Real> norms(View const& X) {
+    auto result = Base::norms(X);
+    Real const most = std::ldexp(Real(1), std::numeric_limits<Real>::max_exponent / 4);
+    auto const fits = [&](Real norm) { return norm >= 1 / most && norm <= most; };
+    if (std::all_of(result.begin(), result.end(), fits)) return result;
+    auto const x = block_ref<Exec>(X);
+    auto const largest = fold("Blockspan::cg::largest", LargestTerms<Scalar>{x}, x.columns);
+    std::vector<Real> factors;
+    for (Real const entry : largest)
+      factors.push_back(
+          entry > 0 && std::isfinite(entry) ? std::ldexp(Real(1), -exponent_near(entry)) : Real(1));
+    auto const squares =
+        fold("Blockspan::cg::sizes", ScaledSquares<Scalar>{x, this->on_device(factors)}, x.columns);
+    for (std::size_t j = 0; j < result.size(); ++j) result[j] = std::sqrt(squares[j]) / factors[j];
+    return result;
   }
 
   /// ||A||: the operator's bound, or the largest ||A p|| / ||p|| seen.
@@ -173,10 +221,10 @@ class CgProblem : public SolverProblem<Scalar, Exec> {
   /// scale of its rows, so that the small ones of a graded A count. scratch: a block for D^-1/2 X.
   std::vector<Real> norms_by_rows(View const& X, View const& scratch) {
     know_diagonal();
-    if (row_scales_.extent(0) == 0) return Base::norms(X);
+    if (row_scales_.extent(0) == 0) return norms(X);
     operators::scale_rows<Exec, Scalar>(exec, row_scales_.data(), block_ref<Exec>(X),
                                         block_ref<Exec>(scratch));
-    return Base::norms(scratch);
+    return norms(scratch);
   }
 
   /// x^H |D| x: of a semidefinite A the size of the terms of x^H A x, but for the length of rows.
@@ -194,6 +242,8 @@ class CgProblem : public SolverProblem<Scalar, Exec> {
  private:
   using RowValues = Kokkos::View<Real*, Kokkos::Device<Exec, typename Exec::memory_space>>;
 
+  void rescale_weights();
+
   void know_diagonal() {
     if (std::exchange(looked_at_diagonal_, true)) return;
     auto sizes = a_.entries().diagonal(exec), scales = sizes;
@@ -210,6 +260,13 @@ class CgProblem : public SolverProblem<Scalar, Exec> {
                image = new_block("Blockspan::cg::probe", 2);
     blockspan::fill_random(exec, U, 1, 0, workspace.rows().first_row());
     apply_a(U, image);
+    // in any units of A
+    auto const largest =
+        fold("Blockspan::cg::largest", LargestTerms<Scalar>{block_ref<Exec>(image)}, 2);
+    Real const size = std::max(largest[0], largest[1]);
+    if (!(size > 0) || !std::isfinite(size)) return true;  // shows nothing
+    std::vector<Real> const factors(2, std::ldexp(Real(1), -exponent_near(size)));
+    blockspan::scale_columns(exec, host_values(factors), image);
     Kokkos::View<Scalar**, Kokkos::LayoutLeft, Kokkos::HostSpace> const K("K", 2, 2), G("G", 2, 2);
     blockspan::gram(exec, U, image, K, workspace);
     blockspan::gram(exec, image, image, G, workspace);
@@ -222,9 +279,38 @@ class CgProblem : public SolverProblem<Scalar, Exec> {
   operators::ManyProducts<Scalar, Exec> single_;
   std::optional<bool> hermitian_;
   bool looked_at_diagonal_ = false;
-  RowValues diagonal_, row_scales_;
+  RowValues diagonal_, row_scales_, rescaled_weights_;
   Real seen_norm_ = 0;
+  int exponent_m_ = 0;  ///< a power of two that is taken out of M^-1
+  bool saw_preconditioner_ = false;
 };
+
+template <class Scalar, class Exec>
+bool CgProblem<Scalar, Exec>::rescale_preconditioner(Real gamma) {
+  using Limits = std::numeric_limits<Real>;
+  if (std::exchange(saw_preconditioner_, true) || !Base::preconditioned()) return false;
+  if (!(gamma > 0) || !std::isfinite(gamma)) return false;
+  int const exponent = exponent_near(gamma);
+  if (std::abs(exponent) <= Limits::max_exponent / 4) return false;
+  exponent_m_ = exponent;
+  if (weights_ != nullptr) rescale_weights();
+  return true;
+}
+
+/// Weights beyond the range become its ends: those rows are nothing beside the others.
+template <class Scalar, class Exec>
+void CgProblem<Scalar, Exec>::rescale_weights() {
+  using Limits = std::numeric_limits<Real>;
+  auto const host =
+      Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), facts_of_t_.row_weights);
+  std::vector<Real> scaled;
+  for (std::size_t i = 0; i < host.extent(0); ++i) {
+    Real const value = std::ldexp(host(i), -exponent_m_);
+    scaled.push_back(host(i) > 0 ? std::clamp(value, Limits::min(), Limits::max()) : value);
+  }
+  rescaled_weights_ = to_device<RowValues>(exec, "Blockspan::cg::jacobi", scaled);
+  weights_ = rescaled_weights_.data();
+}
 
 /// The four blocks of n x k that both methods work in, as memory without a fixed width: the rows of
 /// a narrower block are contiguous. `spare` is free between iterations; columns are gathered into

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 #include <Kokkos_Core.hpp>
@@ -34,20 +33,6 @@ struct TrueResidualTerms {
     if (values[2 * width + c] != Real(0)) r -= Q(i, c);
     R(i, c) = r;
     terms[0] = squared_magnitude(r);
-  }
-};
-
-/// Sums of squares of the scaled columns of X.
-template <class Scalar>
-struct ScaledSquares {
-  using Real = real_t<Scalar>;
-  static constexpr int count = 1;
-
-  BlockRef<Scalar const> X;
-  Real const* factors;
-
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, std::int64_t j, Real* terms) const {
-    terms[0] = squared_magnitude(Scalar(X(i, j) * factors[j]));
   }
 };
 
@@ -110,13 +95,6 @@ struct RestoreColumns {
     X(i, j) = values[width + c] != Real(0) ? Scalar(0) : from(i, j);
   }
 };
-
-/// The exponent of a power of two near a positive value whose inverse is finite too.
-template <class Real>
-int exponent_near(Real value) {
-  constexpr int range = std::numeric_limits<Real>::max_exponent - 3;
-  return std::clamp(std::ilogb(value), -range, range);
-}
 
 /// value 2^exponent, for sizes whose squares over- or underflow.
 struct ScaledSize {

@@ -74,6 +74,7 @@ class BlockCg {
     passes_.precondition(q_);
     auto const G = square(g_);
     passes_.gram(q_, G);
+    if (problem_.rescale_preconditioner(real_part(G(0, 0)))) return start();
     std::vector<Real> inverse(q_);
     for (int j = 0; j < q_; ++j) {
       Real const squared = real_part(G(j, j));

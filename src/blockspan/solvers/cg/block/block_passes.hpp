@@ -121,14 +121,11 @@ class BlockPasses {
 
   /// max_j ||A s_j|| / ||s_j||, a lower bound of ||A||, while Q = A S.
   Real norm_seen(int r) {
-    Small const diagonal = part(small_, 0, 3, 0, 1);
+    auto const images = problem_.norms(q(r)), vectors = problem_.norms(s(r));
+    problem_.counters.synchronizations += 2;
     Real largest = 0;
-    for (int j = 0; j < r; ++j) {
-      View const x = column_range(s(r), j, 1), image = column_range(q(r), j, 1);
-      auto const one = [&](int i) { return part(diagonal, i, 1, 0, 1); };
-      to_host({{image, image}, {x, x}}, {one(0), one(1)});
-      largest = std::max(largest, std::sqrt(real_part(one(0)(0, 0)) / real_part(one(1)(0, 0))));
-    }
+    for (std::size_t j = 0; j < images.size(); ++j)
+      largest = std::max(largest, images[j] / vectors[j]);
     return largest;
   }
 
@@ -207,7 +204,6 @@ class BlockPasses {
   typename Flat::host_mirror_type on_host_;
   Flat coefficients_;
   typename Flat::host_mirror_type packed_;
-  Small small_ = small_matrix<Scalar>(3, 1);
   int width_ = 0;
 };
 

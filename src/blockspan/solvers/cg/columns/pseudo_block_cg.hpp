@@ -137,6 +137,7 @@ class PseudoBlockCg {
       passes_.numbers.download();
     }
     wait();
+    if (problem_.rescale_preconditioner(number(N::gamma, 0))) return start();
     take_states();
     for (int c = 0; c < width(); ++c) watch_.direction(places_[c], number(N::gamma, c));
     if (single_) watch();
