@@ -71,7 +71,14 @@ blockspan_code csr(char const* where, blockspan_context context, std::int32_t sc
   });
 }
 
-#if !defined(BLOCKSPAN_HAS_MPI)
+#if defined(BLOCKSPAN_HAS_MPI)
+bool mpi_runs() {
+  int begun = 0, ended = 0;
+  MPI_Initialized(&begun);
+  MPI_Finalized(&ended);
+  return begun != 0 && ended == 0;
+}
+#else
 [[noreturn]] void no_mpi() {
   capi::not_built(
       "blockspan_context_create_mpi: the library was built without MPI "
@@ -137,11 +144,11 @@ blockspan_code blockspan_context_create_mpi(
     require_room(where, "context", context);
 #if defined(BLOCKSPAN_HAS_MPI)
     require(comm != nullptr, where, "comm is NULL: it is the address of an MPI_Comm");
-    int running = 0;
-    MPI_Initialized(&running);
-    require(running != 0, where, "MPI is not initialized");
+    require(mpi_runs(), where, "MPI is not initialized, or was finalized");
+    MPI_Comm const given = *static_cast<MPI_Comm const*>(comm);
+    require(given != MPI_COMM_NULL, where, "comm is MPI_COMM_NULL");
     auto const taken = capi::taken(where, options, capi::context_defaults());
-    auto ranks = blockspan::mpi_communicator(*static_cast<MPI_Comm const*>(comm));
+    auto ranks = blockspan::mpi_communicator(given);
     *context = contexts().add(capi::make_context(taken, std::move(ranks)));
 #else
     no_mpi();
@@ -153,7 +160,7 @@ blockspan_code blockspan_context_create_mpi_fortran(
     [[maybe_unused]] blockspan_context_options const* options, [[maybe_unused]] int32_t comm,
     blockspan_context* context) {
 #if defined(BLOCKSPAN_HAS_MPI)
-  MPI_Comm const c = MPI_Comm_f2c(comm);
+  MPI_Comm const c = mpi_runs() ? MPI_Comm_f2c(comm) : MPI_COMM_NULL;
   return blockspan_context_create_mpi(options, &c, context);
 #else
   return blockspan_context_create_mpi(options, nullptr, context);

@@ -90,6 +90,13 @@ TEST(CStructs, OfOlderAndNewerProgramsAreTaken) {
   EXPECT_EQ(summary.size, sizeof(std::size_t) + 4);
 }
 
+TEST(CStructs, OfNoSizeAreNotFilled) {
+  blockspan_cg_options o;
+  refused(blockspan_cg_defaults(&o, 0), BLOCKSPAN_BAD_INPUT, "size 0");
+  refused(blockspan_cg_defaults(&o, static_cast<std::size_t>(-1)), BLOCKSPAN_BAD_INPUT, "is not");
+  refused(blockspan_cg_defaults(nullptr, sizeof o), BLOCKSPAN_BAD_INPUT, "options is NULL");
+}
+
 TEST(CStructs, HaveTheSizesOfTheirVersion) {
   std::int32_t sizes[BLOCKSPAN_STRUCTS];
   ok(blockspan_sizes(sizes, BLOCKSPAN_STRUCTS));

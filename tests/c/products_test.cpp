@@ -91,6 +91,16 @@ TYPED_TEST(CProducts, BetaZeroNeverReadsAndNullMeansOneAndZero) {
             accuracy<TypeParam>(1e-14));
 }
 
+TYPED_TEST(CProducts, BlocksWithoutRowsMayHaveAnyStrides) {
+  Csr<TypeParam> A;
+  auto const op = A.as_operator(this->context);
+  TypeParam nothing{};
+  auto const x = blockspan_by_columns(&nothing, 0, 4, 0, Traits<TypeParam>::number),
+             y = blockspan_by_rows(nullptr, 0, 4, 0, Traits<TypeParam>::number);
+  ok(blockspan_apply_operator(op, &x, &y));
+  ok(blockspan_multiply(op, BLOCKSPAN_OP_NONE, nullptr, &y, nullptr, &x));
+}
+
 TYPED_TEST(CProducts, WideOffsetsGiveTheSameBits) {
   auto const A = laplacian<TypeParam>(30, 20);
   std::vector<std::int64_t> const wide(A.offsets.begin(), A.offsets.end());
@@ -150,6 +160,24 @@ TYPED_TEST(CProducts, PreconditionersApplyToAnyLayout) {
     EXPECT_EQ(distance(Y, Y2), 0) << words;
     EXPECT_GE(Y2.marks(), Y2.gaps());
   }
+}
+
+TYPED_TEST(CProducts, OperatorsApplyInPlace) {
+  auto const A = laplacian<TypeParam>(20, 20);
+  auto const op = A.as_operator(this->context);
+  for (auto const* words : {"none", "jacobi", "block-jacobi:4", "chebyshev:5", "multigrid"})
+    for (bool const by_rows : {true, false}) {
+      Operator M;
+      ok(blockspan_preconditioner(op, words, nullptr, &M));
+      auto const used = std::string(words) == "none" ? op.handle : M.handle;
+      auto X =
+          by_rows ? Columns<TypeParam>::by_rows(400, 5) : Columns<TypeParam>::by_columns(400, 5);
+      auto Y = X.fill(1);
+      auto const x = X.block(), y = Y.block();
+      ok(blockspan_apply_operator(used, &x, &y));
+      ok(blockspan_apply_operator(used, &x, &x));
+      EXPECT_EQ(distance(X, Y), 0) << words;
+    }
 }
 
 TYPED_TEST(CProducts, ChebyshevHasTheSameDefaultsForAllPurposes) {

@@ -100,6 +100,11 @@ TEST_F(Refusals, PreconditionersThatAreNone) {
   Operator made;
   refused(blockspan_preconditioner(op, "jacobi", &o, &made), BLOCKSPAN_BAD_INPUT,
           "go with multigrid");
+  o.block_size = 0;
+  for (double const ratio : {-3.0, 0.5, std::nan("")}) {
+    o.ratio = ratio;
+    refused(blockspan_preconditioner(op, "chebyshev", &o, &made), BLOCKSPAN_BAD_INPUT, "ratio");
+  }
   A.values[0] = -5;  // not positive definite
   ok(blockspan_operator_refresh(op, nullptr));
   refused(preconditioner("jacobi"), BLOCKSPAN_BAD_INPUT, "diagonal entry of row 0");
@@ -109,6 +114,37 @@ TEST_F(Refusals, PreconditionersThatAreNone) {
   ok(blockspan_preconditioner_defaults(&o, sizeof o));
   o.purpose = BLOCKSPAN_FOR_EIGENPAIRS;
   ok(blockspan_preconditioner(op, "jacobi", &o, &made));
+}
+
+TEST_F(Refusals, WhatPreconditionersAreMadeOf) {
+  blockspan_preconditioner_options o;
+  ok(blockspan_preconditioner_defaults(&o, sizeof o));
+  x.rows = -3;
+  o.coordinates = &x;
+  refused(blockspan_preconditioner(op, "multigrid", &o, &none), BLOCKSPAN_BAD_INPUT,
+          "coordinates is -3 x 6");
+  Operator jacobi;
+  ok(blockspan_preconditioner(op, "jacobi", nullptr, &jacobi));
+  o.coordinates = nullptr;
+  o.mass = jacobi;
+  for (auto const* words : {"direct", "jacobi"})
+    refused(blockspan_preconditioner(op, words, &o, &none), BLOCKSPAN_BAD_INPUT,
+            "mass is not a matrix");
+}
+
+TEST(RefusalsOfRanks, BeforeMpiIsInitialized) {
+  std::string const built = [] {
+    std::string text(2000, ' ');
+    ok(blockspan_configuration(text.data(), text.size(), nullptr));
+    return text;
+  }();
+  bool const has_mpi = built.find("\"mpi\": \"none\"") == built.npos;
+  auto const code = has_mpi ? BLOCKSPAN_BAD_INPUT : BLOCKSPAN_NOT_BUILT;
+  char const* const words = has_mpi ? "MPI is not initialized" : "built without MPI";
+  blockspan_context context = nullptr;
+  int comm = 0;
+  refused(blockspan_context_create_mpi_fortran(nullptr, 0, &context), code, words);
+  refused(blockspan_context_create_mpi(nullptr, &comm, &context), code, words);
 }
 
 TEST_F(Refusals, OperatorsThatDoNotGoTogether) {

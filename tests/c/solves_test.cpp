@@ -143,6 +143,21 @@ TYPED_TEST(CSolves, SystemsOfAnyLayoutWithEveryPreconditioner) {
   }
 }
 
+TYPED_TEST(CSolves, SystemsInPlace) {
+  auto const A = laplacian<TypeParam>(20, 20);
+  auto const op = A.as_operator(this->context);
+  for (bool const by_rows : {true, false}) {
+    auto B = by_rows ? Columns<TypeParam>::by_rows(400, 5) : Columns<TypeParam>::by_columns(400, 5);
+    auto X = B.fill(3), both = X;
+    auto const b = B.block(), x = X.block(), y = both.block();
+    auto const o = cg_options();
+    ok(blockspan_solve_spd(op, &b, &x, &o, nullptr, nullptr, nullptr, nullptr));
+    ok(blockspan_solve_spd(op, &y, &y, &o, nullptr, nullptr, nullptr, nullptr));
+    EXPECT_EQ(X.memory, both.memory);
+    EXPECT_LT(largest_residual(A, both, B), accuracy<TypeParam>(1e-6));
+  }
+}
+
 TYPED_TEST(CSolves, ASingularSystemWithItsNullVector) {
   constexpr std::int64_t side = 12, n = side * side;
   auto const A = laplacian<TypeParam>(side, side, true);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include <Kokkos_Core.hpp>
@@ -51,8 +52,8 @@ void require_block(char const* where, char const* name, blockspan_block const* b
   require(b.scalar == scalar_number<Scalar>(), where, name, " is of scalar ", scalar_name(b.scalar),
           ", the operator of ", scalar_name(scalar_number<Scalar>()));
   require_space<Exec>(where, name, b.space);
-  require(b.rows == rows && b.columns >= 0, where, name, " is ", b.rows, " x ", b.columns,
-          ", and the operator has ", rows, " rows");
+  require(b.rows == rows && rows >= 0 && b.columns >= 0, where, name, " is ", b.rows, " x ",
+          b.columns, ", and the operator has ", std::max<std::int64_t>(rows, 0), " rows");
   require(b.row_stride >= 0 && b.column_stride >= 0, where, name, " has the strides ", b.row_stride,
           ", ", b.column_stride, "; they may not be negative");
   require(b.data != nullptr || b.rows == 0 || b.columns == 0, where, name, ".data is NULL");
@@ -67,8 +68,23 @@ void require_result(char const* where, char const* name, blockspan_block const* 
   bool const rows_apart = b.rows < 2 || b.row_stride > (b.columns - 1) * b.column_stride;
   bool const columns_apart = b.columns < 2 || b.column_stride > (b.rows - 1) * b.row_stride;
   bool const no_zero = (b.rows < 2 || b.row_stride > 0) && (b.columns < 2 || b.column_stride > 0);
-  require(b.columns == 0 || (no_zero && (rows_apart || columns_apart)), where, "elements of ", name,
+  bool const empty = b.rows == 0 || b.columns == 0;
+  require(empty || (no_zero && (rows_apart || columns_apart)), where, "elements of ", name,
           " share memory: strides ", b.row_stride, ", ", b.column_stride);
+}
+
+/// Whether two blocks may have elements in common: one begins before the other ends.
+template <class Scalar>
+bool may_overlap(blockspan_block const& a, blockspan_block const& b) {
+  if (a.rows * a.columns == 0 || b.rows * b.columns == 0) return false;
+  auto const first = [](blockspan_block const& x) {
+    return reinterpret_cast<std::uintptr_t>(x.data);
+  };
+  auto const end = [&](blockspan_block const& x) {
+    auto const last = (x.rows - 1) * x.row_stride + (x.columns - 1) * x.column_stride;
+    return first(x) + static_cast<std::uintptr_t>(last + 1) * sizeof(Scalar);
+  };
+  return first(a) < end(b) && first(b) < end(a);
 }
 
 template <class Scalar, class Exec>
@@ -87,9 +103,10 @@ class RowMajor {
  public:
   enum class Use { read, write, read_and_write };
 
-  RowMajor(Exec const& exec, blockspan_block const& b, Use use) : given_(b) {
+  /// copy: whether the block can be used in its place or not.
+  RowMajor(Exec const& exec, blockspan_block const& b, Use use, bool copy = false) : given_(b) {
     bool const contiguous = b.column_stride == 1 || b.columns < 2;
-    if (contiguous && (b.row_stride >= b.columns || b.rows < 2)) {
+    if (!copy && contiguous && (b.row_stride >= b.columns || b.rows < 2)) {
       std::int64_t const width = b.rows < 2 ? b.columns : b.row_stride;
       view_ = blocks::column_range(
           Block<Scalar, Exec>(static_cast<Scalar*>(b.data), static_cast<std::size_t>(b.rows),

@@ -27,12 +27,13 @@ class WordsPreconditioner final : public Linear<Scalar, Exec> {
         words_(std::move(words)),
         options_(options),
         matrix_(std::static_pointer_cast<Matrix>(matrix)),
-        mass_(mass) {
+        mass_(std::dynamic_pointer_cast<Matrix>(mass)) {
     std::int64_t const rows = matrix_->library().rows();
     near_null_ = copy_of<Scalar>(this->exec(), where, "near_null", options.near_null, rows);
     take_coordinates(options.coordinates);
     options_.near_null = options_.coordinates = nullptr;
     matrix_->beside(where, "mass", mass.get());
+    require((mass == nullptr) == (mass_ == nullptr), where, "mass is not a matrix");
     require_options();
     make();
   }
@@ -104,7 +105,9 @@ class WordsPreconditioner final : public Linear<Scalar, Exec> {
         .first_row = 0};
     std::shared_ptr<DistributedMatrix<Scalar, Exec> const> mass;
     if (mass_ && words_.kind == Kind::direct) {
-      mass = std::static_pointer_cast<Matrix>(mass_)->source().rows;
+      mass = mass_->source().rows;
+      require(mass->partition().ranks() == source.rows->partition().ranks(), where,
+              "mass is not of as many processes as the matrix");
       in.mass = mass.get();
     }
     made_ = make_preconditioner(in, words_, level_options());
@@ -135,7 +138,7 @@ class WordsPreconditioner final : public Linear<Scalar, Exec> {
   PreconditionerWords words_;
   blockspan_preconditioner_options options_;
   std::shared_ptr<Matrix> matrix_;
-  std::shared_ptr<Operator> mass_;
+  std::shared_ptr<Matrix> mass_;
   Block<Scalar, Exec> near_null_;
   Block<Real, Exec> coordinates_;
   std::shared_ptr<Library const> product_;
@@ -147,7 +150,7 @@ template <class Scalar, class Exec>
 std::shared_ptr<Operator> AnyMatrix<Scalar, Exec>::preconditioner(
     std::shared_ptr<Operator> const& self, std::string const& text,
     blockspan_preconditioner_options const& options, std::shared_ptr<Operator> const& mass) const {
-  double const ratio = options.ratio > 0 ? options.ratio : ChebyshevOptions{}.ratio;
+  double const ratio = options.ratio != 0 ? options.ratio : ChebyshevOptions{}.ratio;
   auto const words = parse_preconditioner_words("blockspan_preconditioner", text, ratio);
   if (words.kind == PreconditionerKind::none) return nullptr;
   return std::make_shared<WordsPreconditioner<Scalar, Exec>>(self, words, options, mass);

@@ -228,8 +228,11 @@ void Linear<Scalar, Exec>::solve_spd(Operator const* preconditioner, blockspan_b
   auto const null_space =
       copy_of<Scalar>(exec(), where, "null_space", options.null_space, A.rows());
   o.null_space = null_space;
-  auto const report = blockspan::solve_spd<Scalar, Exec>(exec(), A, strided<Scalar, Exec>(*B),
-                                                         strided<Scalar, Exec>(*X), o);
+  bool const beside = !may_overlap<Scalar>(*B, *X);
+  auto const copy = copy_of<Scalar>(exec(), where, "B", beside ? nullptr : B, A.rows());
+  auto const b = beside ? strided<Scalar, Exec>(*B) : Strided<Scalar, Exec>(copy);
+  auto const report =
+      blockspan::solve_spd<Scalar, Exec>(exec(), A, b, strided<Scalar, Exec>(*X), o);
   auto& summary = results.summary;
   summary.status = number_of(report.status);
   summary.iterations = report.iterations;

@@ -255,7 +255,7 @@ BLOCKSPAN_API blockspan_code blockspan_operator_destroy(blockspan_operator *op);
 BLOCKSPAN_API blockspan_code blockspan_multiply(blockspan_operator matrix, int32_t op,
                                                 const void *alpha, const blockspan_block *X,
                                                 const void *beta, const blockspan_block *Y);
-/* Y = Op X of any operator. */
+/* Y = Op X of any operator. Y may be X, which is copied then. */
 BLOCKSPAN_API blockspan_code blockspan_apply_operator(blockspan_operator op,
                                                       const blockspan_block *X,
                                                       const blockspan_block *Y);
@@ -330,8 +330,8 @@ typedef struct {
   void *monitor_user;
 } blockspan_cg_options;
 BLOCKSPAN_API blockspan_code blockspan_cg_defaults(blockspan_cg_options *options, size_t size);
-/* A X = B, A Hermitian positive definite: each column to its own true residual. B and X do not
-   overlap. residuals, statuses, iterations: one a column, or NULL. */
+/* A X = B, A Hermitian positive definite: each column to its own true residual. X may be B, which is
+   copied then. residuals, statuses, iterations: one a column, or NULL. */
 BLOCKSPAN_API blockspan_code blockspan_solve_spd(blockspan_operator A, const blockspan_block *B,
                                                  const blockspan_block *X,
                                                  const blockspan_cg_options *options,

@@ -63,8 +63,8 @@ blockspan_exact_options exact_defaults() {
 }
 
 void require_summary(char const* where, blockspan_summary const* out) {
-  require(out == nullptr || (out->size >= sizeof(std::size_t) && out->size <= 4096), where,
-          "summary->size ", out ? out->size : 0, " is not sizeof of the struct: set it first");
+  require(out == nullptr || is_size(out->size), where, "summary->size ", out ? out->size : 0,
+          " is not sizeof of the struct: set it first");
 }
 
 void give_summary(char const* where, blockspan_summary const& full, blockspan_summary* out) {

@@ -16,11 +16,14 @@ blockspan_lobpcg_options lobpcg_defaults();
 blockspan_cg_options cg_defaults();
 blockspan_exact_options exact_defaults();
 
+/// Whether a struct of any version may have that size; one that nobody has set has not, mostly.
+inline bool is_size(std::size_t size) { return size >= sizeof size && size <= 4096; }
+
 /// Fills a struct of the caller, who may know more or fewer fields.
 template <class Options>
 void give_defaults(char const* where, Options* given, std::size_t size, Options defaults) {
   require(given != nullptr, where, "options is NULL");
-  require(size >= sizeof(std::size_t), where, "size ", size, " is not sizeof *options");
+  require(is_size(size), where, "size ", size, " is not sizeof *options");
   defaults.size = size;
   std::memset(given, 0, size);
   std::memcpy(given, &defaults, std::min(size, sizeof defaults));
@@ -32,7 +35,7 @@ template <class Options>
 Options taken(char const* where, Options const* given, Options defaults) {
   if (given == nullptr) return defaults;
   std::size_t const size = given->size;
-  require(size >= sizeof(std::size_t) && size <= 4096, where, "options.size ", size,
+  require(is_size(size), where, "options.size ", size,
           " is not sizeof of the struct: call the _defaults function first");
   auto const* const bytes = reinterpret_cast<unsigned char const*>(given);
   for (std::size_t i = sizeof defaults; i < size; ++i)
