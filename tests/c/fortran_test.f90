@@ -44,6 +44,7 @@ program fortran_test
   call products_and_pencils()
   call exact_pairs()
   call functions_of_ours()
+  call sections()
   call other_scalars()
   call expect(index(blockspan_description(k), "120 x 120 matrix") == 1, "a description")
   call expect(blockspan_operator_destroy(k) == 0, "end")
@@ -201,6 +202,45 @@ contains
     call expect(blockspan_preconditioner(op, "jacobi", none) == blockspan_bad_input, "no matrix")
     call expect(blockspan_operator_destroy(op) == 0, "its end")
   end subroutine
+
+  ! Parts of arrays are where they are: nothing else is read or written.
+  subroutine sections()
+    real(c_double), target :: big(2 * n, 9), wide(3, 2 * n), all(6 * n)
+    real(c_double) :: values(2)
+    type(blockspan_block) :: block
+    type(blockspan_lobpcg_options) :: options
+    type(c_ptr) :: a
+    big = 7
+    wide = 7
+    big(11:10 + n, 3:4) = 1
+    call expect(blockspan_multiply(k, blockspan_block_of(big(11:10 + n, 3:4)), &
+        blockspan_block_of(big(2:2 * n:2, 5:9:3))) == 0, "a product of sections")
+    call expect(abs(big(2, 5) - 1) + abs(big(2 * n, 8) - 1) < 1d-15 .and. &
+        maxval(abs(big(4:2 * n - 2:2, 5:8:3))) < 1d-15, "its result")
+    call expect(abs(sum(big) - 7d0 * (18 * n - 4 * n) - 2 * n - 4) < 1d-9, "nothing else is written")
+    call expect(blockspan_multiply(k, blockspan_block_of(big(11:10 + n, 3)), &
+        blockspan_block_of(wide(2, 1:2 * n:2))) == 0, "into a row")
+    call expect(abs(wide(2, 1) - 1) < 1d-15 .and. abs(wide(2, 3)) < 1d-15 .and. &
+        abs(wide(2, 2) - 7) < 1d-15 .and. all_of(wide(1:3:2, :)), "every other element")
+    call blockspan_defaults(options)
+    options%wanted = 2
+    call expect(blockspan_lobpcg(k, blockspan_block_of(big(n + 1:2 * n, 2:7)), options, values) == &
+        0, "pairs into a section")
+    call expect(abs(sqrt(sum(big(n + 1:2 * n, 3)**2)) - 1) < 1d-12, "a vector in it")
+    block = blockspan_block_of(big(2 * n:n + 1:-1, 1))
+    call expect(blockspan_apply_operator(k, block, blockspan_block_of(big(:n, 1))) == &
+        blockspan_bad_input, "backward")
+    call expect(index(blockspan_error_text(), "may not be negative") > 0, "is said")
+    all = 1
+    a = c_null_ptr
+    call expect(blockspan_matrix(context, offsets, columns, all(1:6 * n - 4:2), a) == &
+        blockspan_bad_input, "values that are not contiguous")
+    call expect(index(blockspan_error_text(), "not contiguous") > 0, "are told")
+  end subroutine
+  logical function all_of(x)
+    real(c_double), intent(in) :: x(:, :)
+    all_of = maxval(abs(x - 7)) < 1d-15
+  end function
 
   ! What the build has works; what it has not is said.
   subroutine other_scalars()

@@ -115,8 +115,11 @@ std::int64_t entries_of(Exec const& exec, char const* where, CsrArrays const& a)
   if (entries > most)
     not_built(std::string(where) + ": " + std::to_string(entries) +
               " entries; the C interface takes fewer than 2^31 in a process");
-  require(entries == 0 || (a.column_indices != nullptr && a.values != nullptr), where,
-          "column_indices or values is NULL, and there are ", entries, " entries");
+  require(entries == 0 || a.column_indices != nullptr, where,
+          "column_indices is NULL, and there are ", entries, " entries");
+  require(entries == 0 || a.values != nullptr, where, "values is NULL",
+          a.base != 0 ? " (of Fortran: not contiguous)" : "", ", and there are ", entries,
+          " entries");
   return entries;
 }
 

@@ -3,8 +3,10 @@
 ! - Every function returns a code, 0 for success; blockspan_error_text() says what is wrong.
 ! - Handles are type(c_ptr), c_null_ptr before they are made.
 ! - blockspan_matrix takes offsets and columns that count from 1 and copies them; values are used
-!   where they are and have to stay there: target. blockspan_matrix_csr is C's, from 0.
-! - blockspan_block_of(X) is the block of an array of rank 1 or 2, contiguous and target.
+!   where they are and have to stay there: target, and contiguous. blockspan_matrix_csr is C's, from 0.
+! - blockspan_block_of(X) is the block of an array of rank 1 or 2, target, or of a section of one such as
+!   X(1:n, 2:5), not copied. Of components of records and of vector subscripts compilers pass copies,
+!   which are gone on return: not these.
 ! - What C takes as an address or NULL is optional here.
 ! - Arguments whose memory the library keeps or reaches have no intent here: with intent(in) gfortran
 !   may assume that what is behind them stays as it is.
@@ -14,7 +16,7 @@ module blockspan
   use, intrinsic :: iso_c_binding
   use blockspan_c
   implicit none
-  private :: text_of, column_block, square_matrix, doubles, integers, summary_of, given
+  private :: text_of, square_matrix, doubles, integers, summary_of, given
   private :: context_create_c, context_create_mpi_c, operator_callback_c, preconditioner_c
   private :: refresh_c, multiply_c, lobpcg_c, solve_spd_c, near_c, inside_c, count_c, text_c
   private :: report_c, last_error_c, status_name_c, strlen
@@ -25,12 +27,6 @@ module blockspan
         exact_defaults
   end interface
   private :: context_defaults, preconditioner_defaults, lobpcg_defaults, cg_defaults, exact_defaults
-
-  ! The block of an array: column-major.
-  interface blockspan_block_of
-    module procedure block_s1, block_s2, block_d1, block_d2, block_c1, block_c2, block_z1, block_z2
-  end interface
-  private :: block_s1, block_s2, block_d1, block_d2, block_c1, block_c2, block_z1, block_z2
 
   ! A square matrix in compressed rows, of arrays that count from 1.
   interface blockspan_matrix
@@ -120,89 +116,48 @@ contains
     code = blockspan_exact_defaults_c(options, c_sizeof(options))
   end subroutine
 
-  function column_block(data, rows, columns, scalar) result(b)
-    type(c_ptr), intent(in) :: data
-    integer(c_int64_t), intent(in) :: rows, columns
-    integer(c_int32_t), intent(in) :: scalar
-    type(blockspan_block) :: b
-    b = blockspan_block(data, rows, columns, 1_c_int64_t, max(rows, 1_c_int64_t), scalar, &
-        blockspan_host)
-  end function
-
-  function block_s1(x) result(b)
-    real(c_float), target, contiguous :: x(:)
-    type(blockspan_block) :: b
-    b = column_block(c_loc(x), size(x, 1, c_int64_t), 1_c_int64_t, blockspan_float)
-  end function
-  function block_s2(x) result(b)
-    real(c_float), target, contiguous :: x(:, :)
-    type(blockspan_block) :: b
-    b = column_block(c_loc(x), size(x, 1, c_int64_t), size(x, 2, c_int64_t), blockspan_float)
-  end function
-
-  function block_d1(x) result(b)
-    real(c_double), target, contiguous :: x(:)
-    type(blockspan_block) :: b
-    b = column_block(c_loc(x), size(x, 1, c_int64_t), 1_c_int64_t, blockspan_double)
-  end function
-  function block_d2(x) result(b)
-    real(c_double), target, contiguous :: x(:, :)
-    type(blockspan_block) :: b
-    b = column_block(c_loc(x), size(x, 1, c_int64_t), size(x, 2, c_int64_t), blockspan_double)
-  end function
-
-  function block_c1(x) result(b)
-    complex(c_float_complex), target, contiguous :: x(:)
-    type(blockspan_block) :: b
-    b = column_block(c_loc(x), size(x, 1, c_int64_t), 1_c_int64_t, blockspan_complex_float)
-  end function
-  function block_c2(x) result(b)
-    complex(c_float_complex), target, contiguous :: x(:, :)
-    type(blockspan_block) :: b
-    b = column_block(c_loc(x), size(x, 1, c_int64_t), size(x, 2, c_int64_t), blockspan_complex_float)
-  end function
-
-  function block_z1(x) result(b)
-    complex(c_double_complex), target, contiguous :: x(:)
-    type(blockspan_block) :: b
-    b = column_block(c_loc(x), size(x, 1, c_int64_t), 1_c_int64_t, blockspan_complex_double)
-  end function
-  function block_z2(x) result(b)
-    complex(c_double_complex), target, contiguous :: x(:, :)
-    type(blockspan_block) :: b
-    b = column_block(c_loc(x), size(x, 1, c_int64_t), size(x, 2, c_int64_t), blockspan_complex_double)
-  end function
-
   integer(c_int32_t) function matrix_s(context, offsets, columns, values, matrix) result(code)
     type(c_ptr), intent(in) :: context
     integer(c_int32_t), target, contiguous :: offsets(:), columns(:)
-    real(c_float), target, contiguous :: values(:)
+    real(c_float), target :: values(:)
     type(c_ptr), intent(inout) :: matrix
-    code = square_matrix(context, blockspan_float, offsets, columns, c_loc(values), matrix)
+    type(c_ptr) :: at
+    at = c_null_ptr
+    if (size(values) > 0 .and. is_contiguous(values)) at = c_loc(values(1))
+    code = square_matrix(context, blockspan_float, offsets, columns, at, matrix)
   end function
 
   integer(c_int32_t) function matrix_d(context, offsets, columns, values, matrix) result(code)
     type(c_ptr), intent(in) :: context
     integer(c_int32_t), target, contiguous :: offsets(:), columns(:)
-    real(c_double), target, contiguous :: values(:)
+    real(c_double), target :: values(:)
     type(c_ptr), intent(inout) :: matrix
-    code = square_matrix(context, blockspan_double, offsets, columns, c_loc(values), matrix)
+    type(c_ptr) :: at
+    at = c_null_ptr
+    if (size(values) > 0 .and. is_contiguous(values)) at = c_loc(values(1))
+    code = square_matrix(context, blockspan_double, offsets, columns, at, matrix)
   end function
 
   integer(c_int32_t) function matrix_c(context, offsets, columns, values, matrix) result(code)
     type(c_ptr), intent(in) :: context
     integer(c_int32_t), target, contiguous :: offsets(:), columns(:)
-    complex(c_float_complex), target, contiguous :: values(:)
+    complex(c_float_complex), target :: values(:)
     type(c_ptr), intent(inout) :: matrix
-    code = square_matrix(context, blockspan_complex_float, offsets, columns, c_loc(values), matrix)
+    type(c_ptr) :: at
+    at = c_null_ptr
+    if (size(values) > 0 .and. is_contiguous(values)) at = c_loc(values(1))
+    code = square_matrix(context, blockspan_complex_float, offsets, columns, at, matrix)
   end function
 
   integer(c_int32_t) function matrix_z(context, offsets, columns, values, matrix) result(code)
     type(c_ptr), intent(in) :: context
     integer(c_int32_t), target, contiguous :: offsets(:), columns(:)
-    complex(c_double_complex), target, contiguous :: values(:)
+    complex(c_double_complex), target :: values(:)
     type(c_ptr), intent(inout) :: matrix
-    code = square_matrix(context, blockspan_complex_double, offsets, columns, c_loc(values), matrix)
+    type(c_ptr) :: at
+    at = c_null_ptr
+    if (size(values) > 0 .and. is_contiguous(values)) at = c_loc(values(1))
+    code = square_matrix(context, blockspan_complex_double, offsets, columns, at, matrix)
   end function
 
   integer(c_int32_t) function square_matrix(context, scalar, offsets, columns, values, matrix)

@@ -1,5 +1,5 @@
-! blockspan.h in Fortran 2008: constants, structs and functions as they are in C. Programs use the
-! module blockspan, which stands on this one.
+! blockspan.h in Fortran 2008: constants, structs and functions as they are in C, and blocks of arrays.
+! Programs use the module blockspan, which stands on this one.
 module blockspan_c
   use, intrinsic :: iso_c_binding
   implicit none
@@ -92,6 +92,13 @@ module blockspan_c
     type(c_funptr) :: monitor
     type(c_ptr) :: monitor_user
   end type
+
+  ! The block of an array of rank 1 or 2, or of a section of one, where it is.
+  interface blockspan_block_of
+    module procedure block_s1, block_s2, block_d1, block_d2, block_c1, block_c2, block_z1, block_z2
+  end interface
+  private :: block_s1, block_s2, block_d1, block_d2, block_c1, block_c2, block_z1, block_z2
+  private :: block_at
 
   ! Functions of C that serve as they are.
   interface
@@ -279,4 +286,93 @@ module blockspan_c
     end function
   end interface
 
+contains
+
+  ! Of elements of `bytes` bytes at the places of (1, 1), (2, 1) and (1, 2); without the second or third
+  ! these are that of the first.
+  function block_at(places, rows, columns, bytes, scalar) result(b)
+    type(c_ptr), intent(in) :: places(3)
+    integer(c_int64_t), intent(in) :: rows, columns, bytes
+    integer(c_int32_t), intent(in) :: scalar
+    type(blockspan_block) :: b
+    integer(c_intptr_t) :: at(3)
+    at = transfer(places, at)
+    b = blockspan_block(places(1), rows, columns, 1_c_int64_t, max(rows, 1_c_int64_t), scalar, &
+        blockspan_host)
+    if (rows > 1) b%row_stride = (at(2) - at(1)) / bytes
+    if (columns > 1) b%column_stride = (at(3) - at(1)) / bytes
+    if (any(mod(at - at(1), bytes) /= 0)) b%data = c_null_ptr  ! refused: between elements
+  end function
+
+  function block_s1(x) result(b)
+    real(c_float), target :: x(:)
+    type(blockspan_block) :: b
+    type(c_ptr) :: at(3)
+    at = c_null_ptr
+    if (size(x) > 0) at = [c_loc(x(1)), c_loc(x(min(2, size(x)))), c_loc(x(1))]
+    b = block_at(at, size(x, 1, c_int64_t), 1_c_int64_t, 4_c_int64_t, blockspan_float)
+  end function
+  function block_s2(x) result(b)
+    real(c_float), target :: x(:, :)
+    type(blockspan_block) :: b
+    type(c_ptr) :: at(3)
+    at = c_null_ptr
+    if (size(x) > 0) at = [c_loc(x(1, 1)), c_loc(x(min(2, size(x, 1)), 1)), &
+        c_loc(x(1, min(2, size(x, 2))))]
+    b = block_at(at, size(x, 1, c_int64_t), size(x, 2, c_int64_t), 4_c_int64_t, blockspan_float)
+  end function
+
+  function block_d1(x) result(b)
+    real(c_double), target :: x(:)
+    type(blockspan_block) :: b
+    type(c_ptr) :: at(3)
+    at = c_null_ptr
+    if (size(x) > 0) at = [c_loc(x(1)), c_loc(x(min(2, size(x)))), c_loc(x(1))]
+    b = block_at(at, size(x, 1, c_int64_t), 1_c_int64_t, 8_c_int64_t, blockspan_double)
+  end function
+  function block_d2(x) result(b)
+    real(c_double), target :: x(:, :)
+    type(blockspan_block) :: b
+    type(c_ptr) :: at(3)
+    at = c_null_ptr
+    if (size(x) > 0) at = [c_loc(x(1, 1)), c_loc(x(min(2, size(x, 1)), 1)), &
+        c_loc(x(1, min(2, size(x, 2))))]
+    b = block_at(at, size(x, 1, c_int64_t), size(x, 2, c_int64_t), 8_c_int64_t, blockspan_double)
+  end function
+
+  function block_c1(x) result(b)
+    complex(c_float_complex), target :: x(:)
+    type(blockspan_block) :: b
+    type(c_ptr) :: at(3)
+    at = c_null_ptr
+    if (size(x) > 0) at = [c_loc(x(1)), c_loc(x(min(2, size(x)))), c_loc(x(1))]
+    b = block_at(at, size(x, 1, c_int64_t), 1_c_int64_t, 8_c_int64_t, blockspan_complex_float)
+  end function
+  function block_c2(x) result(b)
+    complex(c_float_complex), target :: x(:, :)
+    type(blockspan_block) :: b
+    type(c_ptr) :: at(3)
+    at = c_null_ptr
+    if (size(x) > 0) at = [c_loc(x(1, 1)), c_loc(x(min(2, size(x, 1)), 1)), &
+        c_loc(x(1, min(2, size(x, 2))))]
+    b = block_at(at, size(x, 1, c_int64_t), size(x, 2, c_int64_t), 8_c_int64_t, blockspan_complex_float)
+  end function
+
+  function block_z1(x) result(b)
+    complex(c_double_complex), target :: x(:)
+    type(blockspan_block) :: b
+    type(c_ptr) :: at(3)
+    at = c_null_ptr
+    if (size(x) > 0) at = [c_loc(x(1)), c_loc(x(min(2, size(x)))), c_loc(x(1))]
+    b = block_at(at, size(x, 1, c_int64_t), 1_c_int64_t, 16_c_int64_t, blockspan_complex_double)
+  end function
+  function block_z2(x) result(b)
+    complex(c_double_complex), target :: x(:, :)
+    type(blockspan_block) :: b
+    type(c_ptr) :: at(3)
+    at = c_null_ptr
+    if (size(x) > 0) at = [c_loc(x(1, 1)), c_loc(x(min(2, size(x, 1)), 1)), &
+        c_loc(x(1, min(2, size(x, 2))))]
+    b = block_at(at, size(x, 1, c_int64_t), size(x, 2, c_int64_t), 16_c_int64_t, blockspan_complex_double)
+  end function
 end module
