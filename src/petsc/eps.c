@@ -54,6 +54,8 @@ static PetscErrorCode EPSSetUp_Blockspan(EPS eps) {
              comm, PETSC_ERR_SUP,
              "-eps_type blockspan finds the smallest or largest real eigenvalues, or those nearest "
              "a target");
+  PetscCheck(!NearTarget(eps) || eps->nds == 0, comm, PETSC_ERR_SUP,
+             "-eps_type blockspan takes no deflation space where pairs nearest a target are sought");
   PetscCheck(eps->conv == EPS_CONV_REL || eps->conv == EPS_CONV_NORM, comm, PETSC_ERR_SUP,
              "-eps_type blockspan has -eps_conv_rel and -eps_conv_norm only");
   EPSCheckUnsupported(eps, EPS_FEATURE_ARBITRARY | EPS_FEATURE_REGION | EPS_FEATURE_EXTRACTION |
@@ -272,12 +274,18 @@ static PetscErrorCode EPSCreate_Blockspan(EPS eps) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode BlockspanRegisterSLEPc(void) {
-  static PetscBool done = PETSC_FALSE;
+static PetscBool done = PETSC_FALSE;
 
+static PetscErrorCode Finalize(void) {
+  done = PETSC_FALSE;
+  return PETSC_SUCCESS;
+}
+
+PetscErrorCode BlockspanRegisterSLEPc(void) {
   PetscFunctionBegin;
   if (done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(BlockspanRegisterPETSc());
+  PetscCall(PetscRegisterFinalize(Finalize)); /* as BlockspanRegisterPETSc does */
   done = PETSC_TRUE;
   PetscCall(EPSRegister("blockspan", EPSCreate_Blockspan));
   PetscFunctionReturn(PETSC_SUCCESS);

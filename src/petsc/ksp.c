@@ -48,6 +48,7 @@ PetscErrorCode BSPrecReset(BSPrec *p) {
 
 PetscErrorCode BSPrecFrom(PC pc, Mat A, PetscBool eigenpairs, BSPrec *p, blockspan_operator *op) {
   PetscBool none, ours, jacobi;
+  PCJacobiType type = PC_JACOBI_DIAGONAL;
   BSMat *m;
 
   PetscFunctionBegin;
@@ -64,7 +65,8 @@ PetscErrorCode BSPrecFrom(PC pc, Mat A, PetscBool eigenpairs, BSPrec *p, blocksp
   }
   PetscCall(PCSetUp(pc));
   PetscCall(BSMatGet(pc->pmat, &m));
-  if (jacobi && m->entries) { /* inside the solver's own passes */
+  if (jacobi) PetscCall(PCJacobiGetType(pc, &type));
+  if (jacobi && type == PC_JACOBI_DIAGONAL && m->entries) { /* inside the solver's own passes */
     blockspan_preconditioner_options o;
     BSCall(blockspan_preconditioner_defaults(&o, sizeof o));
     o.purpose = BLOCKSPAN_FOR_EIGENPAIRS;
@@ -89,7 +91,8 @@ typedef struct {
   PetscErrorCode error; /* of a monitor */
 } KSP_Blockspan;
 
-static KSPConvergedReason ReasonOf(int32_t status, PetscBool absolute) {
+/* skip: so many steps were asked for, and no test. */
+static KSPConvergedReason ReasonOf(int32_t status, PetscBool absolute, PetscBool skip) {
   switch (status) {
     case BLOCKSPAN_CONVERGED:
       return absolute ? KSP_CONVERGED_ATOL : KSP_CONVERGED_RTOL;
@@ -97,7 +100,7 @@ static KSPConvergedReason ReasonOf(int32_t status, PetscBool absolute) {
       return KSP_CONVERGED_ATOL;
     case BLOCKSPAN_MAX_ITERATIONS:
     case BLOCKSPAN_TIME_LIMIT:
-      return KSP_DIVERGED_ITS;
+      return skip ? KSP_CONVERGED_ITS : KSP_DIVERGED_ITS;
     case BLOCKSPAN_NEGATIVE_CURVATURE:
       return KSP_DIVERGED_INDEFINITE_MAT;
     case BLOCKSPAN_PRECONDITIONER_NOT_SPD:
@@ -131,14 +134,15 @@ static int Watch(void *user, const blockspan_progress *p) {
 static void Conclude(KSP ksp, PetscInt k, const int32_t *statuses, const double *residuals,
                      int32_t iterations) {
   KSP_Blockspan *d = (KSP_Blockspan *)ksp->data;
+  PetscBool const skip = (PetscBool)(ksp->converged == KSPConvergedSkip);
   PetscReal largest = 0;
 
   for (PetscInt j = 0; j < k; ++j) largest = PetscMax(largest, residuals[j]);
   ksp->its = iterations;
   ksp->rnorm = k == 1 ? largest * d->norm : largest;
-  ksp->reason = ReasonOf(statuses[0], (PetscBool)(largest > ksp->rtol));
-  for (PetscInt j = 1; j < k && ksp->reason > 0; ++j)
-    ksp->reason = ReasonOf(statuses[j], (PetscBool)(largest > ksp->rtol));
+  ksp->reason = KSP_CONVERGED_ATOL; /* of no columns */
+  for (PetscInt j = 0; j < k && ksp->reason > 0; ++j)
+    ksp->reason = ReasonOf(statuses[j], (PetscBool)(largest > ksp->rtol), skip);
 }
 
 static PetscErrorCode Run(KSP ksp, const blockspan_block *B, const blockspan_block *X) {

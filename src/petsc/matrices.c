@@ -49,6 +49,7 @@ PetscErrorCode BSContextGet(MPI_Comm comm, blockspan_context *context) {
 PetscErrorCode BSArraysGet(Mat A, BSArrays *arrays, PetscBool *known) {
   PetscBool seq, mpi;
   PetscMemType space = PETSC_MEMTYPE_HOST, other = PETSC_MEMTYPE_HOST;
+  PetscMPIInt size;
   Mat own, rest;
 
   PetscFunctionBegin;
@@ -59,9 +60,11 @@ PetscErrorCode BSArraysGet(Mat A, BSArrays *arrays, PetscBool *known) {
   if (seq)
     PetscCall(MatSeqAIJGetCSRAndMemType(A, &arrays->ia, &arrays->ja, &arrays->a, &space));
   if (mpi) {
+    PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &size));
     PetscCall(MatMPIAIJGetSeqAIJ(A, &own, &rest, &arrays->garray));
     PetscCall(MatSeqAIJGetCSRAndMemType(own, &arrays->ia, &arrays->ja, &arrays->a, &space));
-    PetscCall(MatSeqAIJGetCSRAndMemType(rest, &arrays->io, &arrays->jo, &arrays->ao, &other));
+    if (size > 1)
+      PetscCall(MatSeqAIJGetCSRAndMemType(rest, &arrays->io, &arrays->jo, &arrays->ao, &other));
   }
   PetscCheck(PetscMemTypeHost(space) && PetscMemTypeHost(other), PETSC_COMM_SELF, PETSC_ERR_SUP,
              "Blockspan: matrices in the memory of devices are not taken yet");
@@ -170,7 +173,8 @@ PetscErrorCode BSMatGet(Mat A, BSMat **out) {
   if (m->op && m->state == state && m->pattern == pattern) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscLogEventBegin(BS_Setup, A, 0, 0, 0));
   PetscCall(BSArraysGet(A, &arrays, &m->entries));
-  if (m->op && m->entries && m->pattern == pattern) {
+  if (m->op && m->entries && m->pattern == pattern && m->ia == arrays.ia && m->ja == arrays.ja &&
+      m->a == arrays.a) {
     BSCall(blockspan_operator_refresh(m->op, arrays.ao));
   } else {
     BSCall(blockspan_operator_destroy(&m->op));
@@ -190,6 +194,9 @@ PetscErrorCode BSMatGet(Mat A, BSMat **out) {
   }
   m->state = state;
   m->pattern = pattern;
+  m->ia = arrays.ia;
+  m->ja = arrays.ja;
+  m->a = arrays.a;
   PetscCall(PetscLogEventEnd(BS_Setup, A, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

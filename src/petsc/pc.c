@@ -12,7 +12,9 @@
 typedef struct {
   char words[256];
   blockspan_operator op, mended_op;
-  PetscObjectState state, pattern; /* of the matrix that op was made of */
+  Mat mat;                         /* that op was made of, whose entries it reads where they are */
+  blockspan_operator source;       /* it as an operator */
+  PetscObjectState state, pattern; /* other matrices have the same */
   PetscScalar *a, *ao;             /* values without the columns of Dirichlet rows; NULL: not needed */
   PetscInt mended;                 /* entries left out */
   Vec solved, correction, rest;    /* flags of those rows over their diagonal; work */
@@ -32,6 +34,7 @@ static PetscErrorCode Reset(PC pc) {
   PetscCall(VecDestroy(&d->solved));
   PetscCall(VecDestroy(&d->correction));
   PetscCall(VecDestroy(&d->rest));
+  PetscCall(MatDestroy(&d->mat));
   d->mended = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -156,22 +159,23 @@ static PetscErrorCode PCSetUp_Blockspan(PC pc) {
   PC_Blockspan *d = (PC_Blockspan *)pc->data;
   BSMat *m;
   BSArrays arrays;
-  PetscBool known;
+  PetscBool known, same;
 
   PetscFunctionBegin;
   PetscCall(BSMatGet(pc->pmat, &m));
-  if (d->op && d->state == m->state && d->pattern == m->pattern)
-    PetscFunctionReturn(PETSC_SUCCESS);
+  same = (PetscBool)(d->op && d->mat == pc->pmat && d->source == m->op && d->pattern == m->pattern);
+  if (same && d->state == m->state) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCheck(m->entries, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
              "-pc_type blockspan needs the entries of a matrix of type aij; this one is %s",
              ((PetscObject)pc->pmat)->type_name);
   PetscCall(PetscLogEventBegin(BS_Setup, pc, 0, 0, 0));
-  if (d->op && d->pattern == m->pattern && !d->a) {
+  if (!same || d->a) PetscCall(Reset(pc));
+  PetscCall(BSArraysGet(pc->pmat, &arrays, &known));
+  PetscCall(Mend(pc, &arrays));
+  if (d->op && !d->a) {
     BSCall(blockspan_operator_refresh(d->op, NULL));
   } else {
-    PetscCall(Reset(pc));
-    PetscCall(BSArraysGet(pc->pmat, &arrays, &known));
-    PetscCall(Mend(pc, &arrays));
+    BSCall(blockspan_operator_destroy(&d->op));
     if (d->a) {
       arrays.a = d->a;
       arrays.ao = d->ao;
@@ -179,9 +183,25 @@ static PetscErrorCode PCSetUp_Blockspan(PC pc) {
     }
     PetscCall(Make(pc, d->a ? d->mended_op : m->op));
   }
+  if (!d->mat) PetscCall(PetscObjectReference((PetscObject)pc->pmat));
+  d->mat = pc->pmat;
+  d->source = m->op;
   d->state = m->state;
   d->pattern = m->pattern;
   PetscCall(PetscLogEventEnd(BS_Setup, pc, 0, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* PETSc sets nothing up where the matrix is as it was, although other words were given, and where a
+   preconditioner is to be reused (KSPSetReusePreconditioner). One whose matrix has another pattern by
+   now cannot be: the entries have gone elsewhere. It is made anew. */
+static PetscErrorCode Ready(PC pc) {
+  PC_Blockspan *d = (PC_Blockspan *)pc->data;
+  PetscObjectState pattern = 0;
+
+  PetscFunctionBegin;
+  if (d->op) PetscCall(MatGetNonzeroState(d->mat, &pattern));
+  if (!d->op || pattern != d->pattern) PetscCall(PCSetUp_Blockspan(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -189,12 +209,10 @@ PetscErrorCode BSPCGetOperator(PC pc, PetscBool eigenpairs, blockspan_operator *
   PC_Blockspan *d = (PC_Blockspan *)pc->data;
 
   PetscFunctionBegin;
-  if (d->eigenpairs != eigenpairs) {
-    d->eigenpairs = eigenpairs;
-    PetscCall(Reset(pc));
-    if (pc->setupcalled) PetscCall(PCSetUp_Blockspan(pc));
-  }
+  if (d->eigenpairs != eigenpairs) PetscCall(Reset(pc));
+  d->eigenpairs = eigenpairs;
   PetscCall(PCSetUp(pc));
+  PetscCall(Ready(pc));
   *op = d->op;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -224,12 +242,13 @@ static PetscErrorCode PCApply_Blockspan(PC pc, Vec x, Vec y) {
   PC_Blockspan *d = (PC_Blockspan *)pc->data;
 
   PetscFunctionBegin;
+  PetscCall(Ready(pc));
   if (!d->mended) {
     PetscCall(ApplyVec(pc, x, y));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(VecPointwiseMult(d->correction, x, d->solved));
-  PetscCall(MatMult(pc->pmat, d->correction, d->rest));
+  PetscCall(MatMult(d->mat, d->correction, d->rest));
   PetscCall(VecAYPX(d->rest, -1, x));
   PetscCall(ApplyVec(pc, d->rest, y));
   PetscCall(VecAXPY(y, 1, d->correction));
@@ -239,6 +258,7 @@ static PetscErrorCode PCApply_Blockspan(PC pc, Vec x, Vec y) {
 #if !defined(PETSC_USE_COMPLEX)
 static PetscErrorCode PCApplyTranspose_Blockspan(PC pc, Vec x, Vec y) {
   PetscFunctionBegin;
+  PetscCall(Ready(pc));
   PetscCheck(!((PC_Blockspan *)pc->data)->mended, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
              "-pc_type blockspan is not symmetric where columns of Dirichlet rows were kept");
   PetscCall(ApplyVec(pc, x, y));
@@ -254,6 +274,7 @@ static PetscErrorCode PCMatApply_Blockspan(PC pc, Mat x, Mat y) {
   blockspan_block X, Y;
 
   PetscFunctionBegin;
+  PetscCall(Ready(pc));
   for (PetscInt j = 0; d->mended && j < k; ++j) {
     Vec from_column, to_column;
     PetscCall(MatDenseGetColumnVecRead(x, j, &from_column));
@@ -291,16 +312,19 @@ static PetscErrorCode PCSetCoordinates_Blockspan(PC pc, PetscInt dimension, Pets
 
 static PetscErrorCode PCSetFromOptions_Blockspan(PC pc, BS_ITEMS) {
   PC_Blockspan *d = (PC_Blockspan *)pc->data;
-  PetscBool set;
+  char before[sizeof d->words];
+  PetscBool same;
 
   PetscFunctionBegin;
+  PetscCall(PetscArraycpy(before, d->words, sizeof before));
   PetscOptionsHeadBegin(PetscOptionsObject, "Blockspan options");
   PetscCall(PetscOptionsString("-pc_blockspan_type",
                                "multigrid[:DEGREE], chebyshev[:DEGREE[:RATIO]], jacobi, "
                                "block-jacobi[:ROWS] or direct",
-                               "blockspan.h", d->words, d->words, sizeof d->words, &set));
+                               "blockspan.h", d->words, d->words, sizeof d->words, NULL));
   PetscOptionsHeadEnd();
-  if (set) PetscCall(Reset(pc));
+  PetscCall(PetscStrcmp(before, d->words, &same));
+  if (!same) PetscCall(Reset(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

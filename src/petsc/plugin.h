@@ -34,7 +34,9 @@ PETSC_EXTERN PetscErrorCode BSError(blockspan_code code);
 typedef struct {
   blockspan_operator op;
   PetscObjectState state, pattern;
-  Mat mat;              /* for callbacks; not referenced */
+  const PetscInt *ia, *ja; /* which op reads where they are, as */
+  const PetscScalar *a;    /* these: they may move while the pattern stays */
+  Mat mat;                 /* for callbacks; not referenced */
   PetscErrorCode error; /* of a callback */
   PetscBool entries;    /* its entries are known: not a callback */
 } BSMat;

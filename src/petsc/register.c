@@ -90,13 +90,21 @@ static PetscErrorCode CheckVersion(void) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscBool done = PETSC_FALSE;
+
+/* PETSc forgets its types where it ends, and may be started again. */
+static PetscErrorCode Finalize(void) {
+  done = PETSC_FALSE;
+  return PETSC_SUCCESS;
+}
+
 PetscErrorCode BlockspanRegisterPETSc(void) {
-  static PetscBool done = PETSC_FALSE;
   PetscClassId id;
 
   PetscFunctionBegin;
   if (done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(CheckVersion());
+  PetscCall(PetscRegisterFinalize(Finalize));
   done = PETSC_TRUE;
   PetscCall(PetscClassIdRegister("Blockspan", &id));
   PetscCall(PetscLogEventRegister("BlockspanSetUp", id, &BS_Setup));
