@@ -159,8 +159,7 @@ void check_combination(EigCommand const& command) {
   require(exact.kind != ExactRequest::Kind::near || std::isfinite(exact.from), "--near", exact.from,
           " is not a number");
   bool const split = exact.from <= 0 && exact.to >= 0;
-  require(!exact.buckling || !split,
-          exact.kind == ExactRequest::Kind::near ? "--near" : "--interval",
+  require(!exact.buckling || !split, exact.option(),
           "the loads of --buckling are sought on one side of zero");
   require(!exact.cayley || exact.from != 0, "--near",
           "--cayley takes the nearest in ratio: the shift may not be zero");

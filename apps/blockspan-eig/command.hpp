@@ -27,6 +27,10 @@ struct ExactRequest {
   std::string factors = "auto";  ///< auto, host, device
 
   explicit operator bool() const { return kind != Kind::none; }
+  /// That asks for it, where one does.
+  char const* option() const {
+    return kind == Kind::near ? "--near" : kind == Kind::interval ? "--interval" : "--count";
+  }
 };
 
 /// The command line of blockspan-eig, with its defaults.

@@ -14,11 +14,7 @@ namespace blockspan::apps {
 
 /// Throws Error where the factors are not to be had.
 inline void require_factors(ExactRequest const& exact) {
-  using Kind = ExactRequest::Kind;
-  char const* const option = exact.kind == Kind::near       ? "--near"
-                             : exact.kind == Kind::interval ? "--interval"
-                                                            : "--count";
-  require(has_direct, option, left_out("direct", "install libmumps-seq-dev and "));
+  require(has_direct, exact.option(), left_out("direct", "install libmumps-seq-dev and "));
 }
 
 /// Answers --near, --interval and --count, all ranks together; the vectors found, ascending.

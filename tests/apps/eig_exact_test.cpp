@@ -238,6 +238,8 @@ TEST(EigExactUsage, RefusesWhatHasNoMeaning) {
                      "--buckling: needs the geometric stiffness, --mass");
   expect_eig_refuses({small, "--mass", small, "--interval=-1,1", "--buckling"},
                      "--interval: the loads of --buckling are sought on one side of zero");
+  expect_eig_refuses({small, "--mass", small, "--count=-1,1", "--buckling"},
+                     "--count: the loads of --buckling are sought on one side of zero");
   expect_eig_refuses({small, "--near", "0", "--cayley"},
                      "--near: --cayley takes the nearest in ratio: the shift may not be zero");
   expect_eig_refuses({small, "--near", "1", "--which", "largest"},
