@@ -108,6 +108,12 @@ def test_empty_lists_are_indices():
 def test_names_that_are_none():
     with pytest.raises(bs.Error, match="path = None"):
         bs.read_matrix_market(None)
+    with pytest.raises(bs.Error, match="zero byte"):
+        bs.read_matrix_market("graph.mtx\0.gz")
+    with pytest.raises(bs.Error, match="in UTF-8"):
+        bs.read_matrix_market(b"\xe9t\xe9.mtx")
+    with pytest.raises(bs.Error, match="resume.*zero byte"):
+        bs.lobpcg(A, k=2, largest=False, resume="state\0")
     with pytest.raises(bs.Error, match="spec = None"):
         bs.generate(None)
     for words, why in {

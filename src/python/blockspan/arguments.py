@@ -47,7 +47,7 @@ def real(where: str, name: str, value: Any, default: float) -> float:
     try:
         if not isinstance(value, str):
             return default if value is None else float(value)
-    except TypeError:
+    except (OverflowError, TypeError):
         pass
     raise Error(f"{where}: {name} = {value!r} is no real number")
 
@@ -68,9 +68,13 @@ def flag(where: str, name: str, value: Any) -> bool:
 def path_name(where: str, name: str, value: Any) -> str:
     """A file's name; empty for None."""
     try:
-        return "" if value is None else os.fsdecode(value)
-    except TypeError:
-        raise Error(f"{where}: {name} = {value!r} is no name of a file") from None
+        file = "" if value is None else os.fsdecode(value)
+        file.encode()  # the module takes UTF-8
+    except (TypeError, UnicodeEncodeError):
+        raise Error(f"{where}: {name} = {value!r} is no name of a file (in UTF-8)") from None
+    if "\0" in file:  # it would end there
+        raise Error(f"{where}: {name} = {value!r} is no name of a file: it has a zero byte")
+    return file
 
 
 def require_callable(where: str, name: str, value: Any) -> None:
