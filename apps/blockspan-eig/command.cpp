@@ -105,6 +105,7 @@ void add_exact(CLI::App& app, EigCommand& command) {
           "--certify", "--initial", "--constraints", "--spmm"})
       option->excludes(app.get_option(other));
   for (auto* const option : {interval, count}) option->excludes(app.get_option("--pairs"));
+  count->excludes(app.get_option("--vectors"));
   for (auto* const option : {near, count})
     option->excludes(app.get_option("--checkpoint"))->excludes(app.get_option("--resume"));
   auto* const buckling =

@@ -244,6 +244,8 @@ TEST(EigExactUsage, RefusesWhatHasNoMeaning) {
                      "--near: --cayley takes the nearest in ratio: the shift may not be zero");
   expect_eig_refuses({small, "--near", "1", "--which", "largest"},
                      "--which excludes --near (see --help)");
+  expect_eig_refuses({small, "--count", "1,2", "--vectors", "v.mtx"},
+                     "--vectors excludes --count (see --help)");
 }
 
 TEST(EigExactUsage, SaysWhatIsMissing) {

@@ -177,6 +177,16 @@ TEST(EigUsage, RefusesWhatIsNoMatrix) {
   EXPECT_NE(outcome.err.find("laplace7"), std::string::npos) << "names the known generators";
 }
 
+/// Small problems are solved densely, without a look at most of them.
+TEST(EigUsage, RefusesInputsThatAreNotThere) {
+  for (char const* option :
+       {"--resume", "--initial", "--constraints", "--mass", "--near-null", "--coordinates"})
+    expect_eig_refuses({"laplace5:8", option, "nowhere.mtx"},
+                       "nowhere.mtx: expected a readable file, found 'No such file or directory'");
+  expect_eig_refuses({"laplace5:8", "--hierarchy", "nowhere"},
+                     "nowhere: expected a readable folder, found 'No such file or directory'");
+}
+
 TEST(EigUsage, RefusesShapesThatClash) {
   TemporaryFolder const folder;
   std::string const wide = write_text(

@@ -255,7 +255,8 @@ TEST_P(SolveWords, NullVectorsOfAFileSolveForTheRest) {
   EXPECT_EQ(rest.report["null_vectors"], 2);
   auto const wrong = run({"laplace7:4", "--null-space", "constant"});
   EXPECT_EQ(wrong.outcome.status, 2);
-  EXPECT_THAT(wrong.outcome.err, HasSubstr("does not map these vectors to zero"));
+  EXPECT_THAT(wrong.outcome.err,
+              HasSubstr("--null-space: the matrix does not map these vectors to zero"));
 }
 
 TEST_P(SolveWords, ANullSpaceThatIsNotAllOfItLeavesTheMatrixSingular) {

@@ -54,4 +54,8 @@ struct NamedFile {
 /// renew --resume.
 void require_separate(std::vector<NamedFile> const& outputs, std::vector<NamedFile> const& inputs);
 
+/// Throws Error where an input is not there or may not be read, also one that a run might do
+/// without. Generator specs and the standard input are passed over.
+void require_readable(std::vector<NamedFile> const& inputs);
+
 }  // namespace blockspan::apps

@@ -1,3 +1,5 @@
+#include <cerrno>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -116,6 +118,14 @@ void require_separate(std::vector<NamedFile> const& outputs, std::vector<NamedFi
       require(!both_input && !one_pipe, read[i].file.option, read[i].file.path, " is also ",
               read[j].file.option, ", and can be read only once");
     }
+}
+
+void require_readable(std::vector<NamedFile> const& inputs) {
+  for (auto const& [option, path] : inputs) {
+    if (path.empty() || path == "-" || is_generator_spec(path)) continue;
+    require(::access(path.c_str(), R_OK) == 0, path, "expected a readable ",
+            option == "--hierarchy" ? "folder" : "file", ", found '", std::strerror(errno), "'");
+  }
 }
 
 }  // namespace blockspan::apps

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <regex>
+#include <string_view>
 
 namespace blockspan::apps {
 
@@ -24,6 +25,8 @@ std::string without_cpp_names(std::string message) {
   }
   for (std::string const name : {"convert_values: ", "read_matrix_market: ", "write_block: "})
     if (message.rfind(name, 0) == 0) message.erase(0, name.size());
+  constexpr std::string_view null_space = "CgOptions::null_space";
+  if (message.rfind(null_space, 0) == 0) message.replace(0, null_space.size(), "--null-space");
   static std::regex const options(
       "(^|: |give |, | or )(block_size|near_null|coordinates|adaptive)(?= is | has | or |, |$)");
   message = std::regex_replace(message, options, "$1--$2");

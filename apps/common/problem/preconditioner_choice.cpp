@@ -27,7 +27,8 @@ void require_linked(PreconditionerChoice::Kind kind, std::string const& name) {
 }  // namespace
 
 std::vector<NamedFile> MultigridInputs::files() const {
-  std::vector<NamedFile> found{{"--near-null", near_null}, {"--coordinates", coordinates}};
+  std::vector<NamedFile> found{
+      {"--near-null", near_null}, {"--coordinates", coordinates}, {"--hierarchy", hierarchy}};
   std::error_code ignored;
   if (!hierarchy.empty())
     for (auto const& entry : std::filesystem::directory_iterator(hierarchy, ignored))

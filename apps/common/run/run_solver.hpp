@@ -61,6 +61,7 @@ int run_solver(Command const& command, std::string const& option, std::string co
   bool complex = false;
   ranks.run_agreed([&] {
     if (ranks.rank() > 0) return;
+    require_readable(command.inputs());
     require_separate(command.outputs(), command.inputs());
     for (auto const& output : command.outputs())
       claim_output(output.option, output.path, output.option == "--report");
