@@ -100,6 +100,19 @@ def test_an_inexact_function_is_told_the_way():
     np.testing.assert_allclose(values, 1 / np.linalg.eigvalsh(S.toarray())[:2])
 
 
+def test_targets_that_are_none():
+    shared = np.lib.stride_tricks.as_strided(np.zeros(N + 2), X.shape, (8, 8))
+    with pytest.raises(bs.Error, match="elements of out share memory: strides 1, 1"):
+        bs.spmm(A, X, out=shared)
+    for out in ([0.0] * N, np.zeros((N, 1)), np.zeros(())):
+        with pytest.raises(bs.Error, match="X is a vector, and out is none"):
+            bs.spmm(A, X[:, 0], out=out)
+    with pytest.raises(bs.Error, match="out is no vector of 178 numbers: list"):
+        bs.sddmm(A, X, X, out=[0.0] * 178)
+    with pytest.raises(bs.Error, match="k = '3' is no whole number"):
+        bs.eigsh(A, "3", which="BE")
+
+
 def test_empty_lists_are_indices():
     assert bs.matrix(([0, 0], [], [], (1, 4))).nnz == 0
     assert bs.matrix(([0], [], [], (0, 4))).shape == (0, 4)
@@ -108,6 +121,8 @@ def test_empty_lists_are_indices():
 def test_names_that_are_none():
     with pytest.raises(bs.Error, match="path = None"):
         bs.read_matrix_market(None)
+    with pytest.raises(bs.Error, match="rtol = 10+ is no real number"):
+        bs.cg(A, X, rtol=10**400)
     with pytest.raises(bs.Error, match="zero byte"):
         bs.read_matrix_market("graph.mtx\0.gz")
     with pytest.raises(bs.Error, match="in UTF-8"):

@@ -80,10 +80,8 @@ class PlanOf final : public Plan {
     matrix_->check_unchanged();
     auto const x = strided_block<Scalar const>(X, "X");
     auto const y = strided_block<Scalar>(Y, "out");
-    require(y.size() == 0 ||
-                ((y.extent(0) < 2 || y.stride(0) > 0) && (y.extent(1) < 2 || y.stride(1) > 0)),
-            "blockspan.spmm", "elements of out share memory: strides ", y.stride(0), ", ",
-            y.stride(1));
+    require(are_apart(y), "blockspan.spmm", "elements of out share memory: strides ", y.stride(0),
+            ", ", y.stride(1));
     WithoutGil const without_gil;
     std::scoped_lock const lock(mutex_);
     calls_.queue(stream, {op, x.extent(1), own_values, order_of(x), order_of(y)},

@@ -8,7 +8,7 @@ from typing import Any, Literal, overload
 
 import numpy as np
 
-from blockspan.arguments import flag, real
+from blockspan.arguments import flag, integer, real
 from blockspan.arrays import HOST, Array, Kind, common_kind
 from blockspan.eigen import as_block, lobpcg, order_of
 from blockspan.errors import Error
@@ -204,6 +204,7 @@ def _of_both_ends(
     """The highest pairs are searched beside the lowest ones, so that no pair is found twice."""
     kind = common_kind("blockspan.eigsh", A, v0)
     rows = order_of(A, None if v0 is None else as_block(v0, "v0", kind), n)
+    k = integer("blockspan.eigsh", "k", k)
     if not 1 <= k <= rows:
         raise Error(f"blockspan.eigsh: {k} pairs of a matrix of {rows} rows")
     low, high = (k, min(k, rows - k)) if which == "LM" else (k // 2, k - k // 2)

@@ -90,6 +90,9 @@ def _multiply(
     if len(shape) != 2:
         if len(shape) != 1:
             raise Error(f"blockspan.spmm: X has the shape {tuple(shape)}; wanted is n x k, or n")
+        if out is not None and getattr(out, "ndim", None) != 1:
+            given = getattr(out, "shape", type(out).__name__)
+            raise Error(f"blockspan.spmm: X is a vector, and out is none: {given}")
         block = None if out is None else out[:, None]
         Y = _multiply(A, X[:, None], kind, block, alpha, beta, op, plan, stream)
         return Y[:, 0] if out is None else out

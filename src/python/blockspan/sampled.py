@@ -93,8 +93,9 @@ def _blocks(A: Matrix, X: Any, Y: Any, kind: Kind) -> tuple[Matrix, Any, Any]:
 
 def _target(out: Any, entries: int, kind: Kind) -> Any:
     """What the values are written to, as the module takes it."""
-    if tuple(out.shape) != (entries,):
-        raise Error(f"blockspan.sddmm: out is no vector of {entries} numbers: {tuple(out.shape)}")
+    given = getattr(out, "shape", type(out).__name__)
+    if given != (entries,):
+        raise Error(f"blockspan.sddmm: out is no vector of {entries} numbers: {given}")
     if is_bfloat16(out) and not kind.on_cuda:
         kind = host_tensors()
     return kind.target("blockspan.sddmm", out)
