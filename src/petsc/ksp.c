@@ -91,8 +91,7 @@ typedef struct {
   PetscErrorCode error; /* of a monitor */
 } KSP_Blockspan;
 
-/* skip: so many steps were asked for, and no test. */
-static KSPConvergedReason ReasonOf(int32_t status, PetscBool absolute, PetscBool skip) {
+static KSPConvergedReason ReasonOf(int32_t status, PetscBool absolute) {
   switch (status) {
     case BLOCKSPAN_CONVERGED:
       return absolute ? KSP_CONVERGED_ATOL : KSP_CONVERGED_RTOL;
@@ -100,7 +99,7 @@ static KSPConvergedReason ReasonOf(int32_t status, PetscBool absolute, PetscBool
       return KSP_CONVERGED_ATOL;
     case BLOCKSPAN_MAX_ITERATIONS:
     case BLOCKSPAN_TIME_LIMIT:
-      return skip ? KSP_CONVERGED_ITS : KSP_DIVERGED_ITS;
+      return KSP_DIVERGED_ITS;
     case BLOCKSPAN_NEGATIVE_CURVATURE:
       return KSP_DIVERGED_INDEFINITE_MAT;
     case BLOCKSPAN_PRECONDITIONER_NOT_SPD:
@@ -134,7 +133,6 @@ static int Watch(void *user, const blockspan_progress *p) {
 static void Conclude(KSP ksp, PetscInt k, const int32_t *statuses, const double *residuals,
                      int32_t iterations) {
   KSP_Blockspan *d = (KSP_Blockspan *)ksp->data;
-  PetscBool const skip = (PetscBool)(ksp->converged == KSPConvergedSkip);
   PetscReal largest = 0;
 
   for (PetscInt j = 0; j < k; ++j) largest = PetscMax(largest, residuals[j]);
@@ -142,7 +140,7 @@ static void Conclude(KSP ksp, PetscInt k, const int32_t *statuses, const double 
   ksp->rnorm = k == 1 ? largest * d->norm : largest;
   ksp->reason = KSP_CONVERGED_ATOL; /* of no columns */
   for (PetscInt j = 0; j < k && ksp->reason > 0; ++j)
-    ksp->reason = ReasonOf(statuses[j], (PetscBool)(largest > ksp->rtol), skip);
+    ksp->reason = ReasonOf(statuses[j], (PetscBool)(largest > ksp->rtol));
 }
 
 static PetscErrorCode Run(KSP ksp, const blockspan_block *B, const blockspan_block *X) {
@@ -237,8 +235,11 @@ static PetscErrorCode KSPMatSolve_Blockspan(KSP ksp, Mat b, Mat x) {
 
 static PetscErrorCode KSPSetUp_Blockspan(KSP ksp) {
   PetscFunctionBegin;
-  PetscCheck(ksp->converged == KSPConvergedDefault || ksp->converged == KSPConvergedSkip,
-             PetscObjectComm((PetscObject)ksp), PETSC_ERR_SUP,
+  /* what is given back is the iterate of the least residual, after few steps mostly the start */
+  PetscCheck(ksp->converged != KSPConvergedSkip, PetscObjectComm((PetscObject)ksp), PETSC_ERR_SUP,
+             "-ksp_type blockspan has no fixed number of steps (-ksp_norm_type none, as smoothers of "
+             "PCMG have): take -ksp_type cg there");
+  PetscCheck(ksp->converged == KSPConvergedDefault, PetscObjectComm((PetscObject)ksp), PETSC_ERR_SUP,
              "-ksp_type blockspan has a convergence test of its own, for each column");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
