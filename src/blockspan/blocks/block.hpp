@@ -55,7 +55,7 @@ struct BlockRef {
 template <class Scalar>
 using RowMajorRef = BlockRef<Scalar, UnitStride::columns>;
 
-/// The same block with a stride that the caller knows to be 1.
+/// The same block, where the caller guarantees that the stride is 1.
 template <UnitStride unit, class Scalar>
 BlockRef<Scalar, unit> with_unit_stride(BlockRef<Scalar> const& X) {
   return {X.data, X.rows, X.columns, X.row_stride, X.column_stride};

@@ -8,7 +8,7 @@
 
 namespace blockspan {
 
-/// Thrown by work that was asked to stop early (see InterruptionCheck).
+/// Thrown by work that was requested to stop early (see InterruptionCheck).
 class Interrupted : public std::exception {
  public:
   char const* what() const noexcept override { return "interrupted"; }

@@ -163,7 +163,7 @@ class MultigridState {
     if (!first) working_->refresh(exec, *levels, 1);
   }
 
-  /// In single precision small coefficients would be lost beside the largest.
+  /// In single precision small coefficients would be lost relative to the largest.
   void mind_contrast(Exec const& exec) {
     if (!cycles_in_single(options) || report.levels.size() < 2) return;
     double const here = contrast_of(exec, levels->levels[0].spectrum.factors);
