@@ -34,7 +34,7 @@ KOKKOS_FORCEINLINE_FUNCTION bool goes_down([[maybe_unused]] Terms const& terms) 
 }
 
 /// Folds the terms of `n` rows of column j, `step` rows apart, into sum(d, q) for the d-th row and
-/// term q. All operands are loaded before any term is computed.
+/// term q. Terms that are LoadsFirst load all operands before the first is evaluated.
 template <int n, class Terms, class Sum>
 KOKKOS_FORCEINLINE_FUNCTION void fold_entries(Terms const& terms, std::int64_t i, std::int64_t step,
                                               std::int64_t j, Sum const& sum) {

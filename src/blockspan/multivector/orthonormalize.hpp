@@ -40,8 +40,8 @@ void project_out(Exec const& exec, BlockRef<Scalar const> const& Q,
 ///      first, where eigenvalues below tau times the largest are replaced by that bound (SVQB).
 ///      Where an earlier pass used SVQB: Cholesky QR with pivots^2 below tau replaced by tau, which
 ///      leaves earlier columns unchanged
-///   4. from 1 again until two passes are done and the last was well-conditioned (every pivot >
-///      1/2)
+///   4. repeated from 1 until two passes are done and the last one was well-conditioned (every
+///      pivot > 1/2)
 ///
 /// Throws Error where memory is short.
 ///

@@ -65,6 +65,7 @@ CrsMatrix<Scalar, Exec, Offset> generate_rows(Exec const& exec, GeneratorSpec co
 ///   in one row of eight, row lengths with a power law up to 15,872. For fuzz tests of products.
 /// - `symmetric` is the union of the pattern with its transpose, so rows become longer.
 /// - `permute`: P A P^T (P A Q when not square), P from a Feistel network with cycle walking.
+///
 /// Compiled into the library for float, double, Kokkos::complex of both; offsets int and
 /// std::size_t; every enabled backend (others: include sparse/generators/generators_impl.hpp).
 /// Throws Error as parse_generator_spec does, when the number of nonzeros overflows Offset (before
