@@ -23,8 +23,8 @@ class RowSpace {
   /// The rows of one process, any number of them.
   RowSpace() = default;
   /// cuts: size() + 1 ascending values, the first row of every rank and the number of all rows; the
-  /// same on all ranks. unit: 0, or a divisor of all cuts but the last; no rank may have more than
-  /// most_units units. Throws Error where these conditions do not hold.
+  /// same on all ranks. unit: 0, or a divisor of all cuts below the number of rows; no rank may
+  /// have more than most_units units. Throws Error where these conditions do not hold.
   RowSpace(Communicator communicator, std::vector<std::int64_t> cuts, std::int64_t unit);
 
   /// Bounds the memory for the partial results of a Gram matrix.
@@ -45,7 +45,8 @@ class RowSpace {
   bool one_partial_per_rank() const { return !distributed() || unit() == 0; }
   /// The rows [first, last) of a rank; [0, local) for the rows of one process.
   std::pair<std::int64_t, std::int64_t> range(int rank, std::int64_t local) const;
-  /// Throws Error, on every rank, unless `local` is the number of rows of this rank.
+  /// Throws Error unless `local` is the number of rows of this rank. Does not communicate: other
+  /// ranks do not throw.
   void require_rows(std::int64_t local, char const* where) const;
 
   bool operator==(RowSpace const& other) const;

@@ -162,7 +162,7 @@ RowOrder order_by_parts(Communicator const& ranks, RowPartition const& from,
 /// The reverse Cuthill-McKee order (1969, doi:10.1145/800195.805928) of the graph of A + A^T,
 /// partitioned at multiples of `chunk` rows times a power of two into parts of about equal weight
 /// (cut_for_sums). Computed by rank 0, which temporarily holds the whole pattern. Called by all
-/// ranks. Throws Error, on all ranks, for more than 2^31 rows.
+/// ranks. Throws Error, on all ranks, for more than 2^31 rows or entries.
 RowOrder order_by_cuthill_mckee(Communicator const& ranks, RowPartition const& from,
                                 RowPattern const& pattern, std::int64_t chunk);
 
