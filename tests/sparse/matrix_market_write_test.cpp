@@ -137,6 +137,21 @@ TEST_F(MatrixMarketSymmetricWriting, AMatrixThatIsNoneIsRefused) {
   EXPECT_THROW(write_matrix_market(folder / "out.mtx", outside), Error);
 }
 
+TEST_F(MatrixMarketSymmetricWriting, AnEntryThatIsNoNumberIsNamed) {
+  auto const nan = std::numeric_limits<double>::quiet_NaN();
+  auto const A =
+      make_matrix<double, Host, int, int>({0, 2, 5}, {1, 0, 0, 0, 1}, {2.0, 1.0, nan, 2.0, 1.0}, 2);
+  for (auto const symmetry : {MatrixMarketSymmetry::general, MatrixMarketSymmetry::symmetric}) {
+    try {
+      write_matrix_market(folder / "out.mtx", A, {.symmetry = symmetry});
+      FAIL() << "accepted";
+    } catch (Error const& error) {
+      EXPECT_NE(std::string(error.what()).find("entry (2, 1) is nan, which"), std::string::npos)
+          << error.what();
+    }
+  }
+}
+
 TEST(MatrixMarketFiles, AreReplacedWholeOrNotAtAll) {
   TemporaryFolder const folder;
   HostBlock<double> const X("X", 2, 1);

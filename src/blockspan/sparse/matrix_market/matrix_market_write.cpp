@@ -99,6 +99,16 @@ void write_entry(TextWriter& out, std::int64_t row, std::int64_t column, Scalar 
   out.end_line();
 }
 
+/// What comes before entries are put in order by their values, which NaN have none of.
+template <class Scalar, class Offset, class Ordinal>
+void require_finite(HostCsr<Scalar const, Offset const, Ordinal const> const& A) {
+  for (std::int64_t row = 0; row < A.rows; ++row)
+    for (Offset p = A.offsets(row); p < A.offsets(row + 1); ++p)
+      require(is_finite(A.values(p)), "write_matrix_market", "entry (", row + 1, ", ",
+              static_cast<std::int64_t>(A.indices(p)) + 1, ") is ", A.values(p),
+              ", which a Matrix Market file cannot hold");
+}
+
 /// A copy with sorted rows and repeated entries added up, in which entries can be looked up.
 template <class Scalar, class Offset, class Ordinal>
 HostCsr<Scalar, Offset, Ordinal> sorted_copy(
@@ -170,6 +180,7 @@ void write_csr(std::string const& path, HostCsr<Scalar const, Offset const, Ordi
   } else {
     require(options.symmetry != MatrixMarketSymmetry::hermitian || is_complex_v<Scalar>,
             "write_matrix_market", "a real matrix is written as symmetric, not as Hermitian");
+    require_finite<Scalar, Offset, Ordinal>(A);
     auto const sorted = sorted_copy<Scalar, Offset, Ordinal>(A, options.symmetry);
     require_symmetry(sorted, options.symmetry);
     write_lower(out, sorted, options.symmetry);
