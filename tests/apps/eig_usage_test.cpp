@@ -181,10 +181,10 @@ TEST(EigUsage, RefusesWhatIsNoMatrix) {
 TEST(EigUsage, RefusesInputsThatAreNotThere) {
   for (char const* option :
        {"--resume", "--initial", "--constraints", "--mass", "--near-null", "--coordinates"})
-    expect_eig_refuses({"laplace5:8", option, "nowhere.mtx"},
-                       "nowhere.mtx: expected a readable file, found 'No such file or directory'");
-  expect_eig_refuses({"laplace5:8", "--hierarchy", "nowhere"},
-                     "nowhere: expected a readable folder, found 'No such file or directory'");
+    expect_refused({"laplace5:8", option, "nowhere.mtx"},
+                   "nowhere.mtx: expected a readable file, found 'No such file or directory'");
+  expect_refused({"laplace5:8", "--hierarchy", "nowhere"},
+                 "nowhere: expected a readable folder, found 'No such file or directory'");
 }
 
 TEST(EigUsage, RefusesShapesThatClash) {
