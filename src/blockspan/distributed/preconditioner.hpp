@@ -15,6 +15,7 @@
 #include <blockspan/distributed/distributed_matrix.hpp>
 #include <blockspan/distributed/distributed_multigrid.hpp>
 #include <blockspan/distributed/factored_pencil.hpp>
+#include <blockspan/distributed/levels/made_of_levels.hpp>
 #include <blockspan/distributed/rank_zero.hpp>
 #include <blockspan/multigrid/automatic.hpp>
 #include <blockspan/multigrid/multigrid.hpp>
@@ -169,7 +170,7 @@ class PreconditionerMaker {
         levels.refresh(exec, A->whole());
         self.levels = levels.report();
       };
-      return with_report(std::move(M), mend, refresh);
+      return made_of_levels<Made>(std::move(M), mend, refresh);
     }
     if (positive()) require_diagonal();
     if constexpr (std::is_same_v<real_t<Scalar>, double>) {
@@ -178,7 +179,7 @@ class PreconditionerMaker {
         levels.refresh(exec, A);
         self.levels = levels.report();
       };
-      return with_report(std::move(M), nullptr, refresh);
+      return made_of_levels<Made>(std::move(M), nullptr, refresh);
     }
     fail(in_.where, "multigrid on several ranks is in double precision only");
   }
@@ -302,24 +303,6 @@ class PreconditionerMaker {
   static Made only_note(std::string note) {
     Made made;
     made.notes.push_back(std::move(note));
-    return made;
-  }
-
-  template <class Levels, class Mend, class Refresh>
-  static Made with_report(std::unique_ptr<Levels> M, Mend const& mend, Refresh const& refresh) {
-    Made made;
-    made.levels = M->report();
-    auto const& message = made.levels->message;
-    if (!made.levels->usable()) {
-      made.fault = message;
-      made.levels.reset();
-      return made;
-    }
-    made.notes = made.levels->notes;
-    if (!message.empty()) made.notes.push_back("multigrid: " + message);
-    made.mend = mend;
-    made.refresh = refresh;
-    made.op = std::move(M);
     return made;
   }
 
