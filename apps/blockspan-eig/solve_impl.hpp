@@ -124,6 +124,7 @@ EigSetup<Scalar, Exec> set_up(Exec const& exec, EigCommand const& command,
   if (M) setup.mass = make_product<Scalar>(exec, M, command.machine.spmm, block);
   setup.input = preconditioner_input<Scalar, Exec>(exec, SolveKind::eigenpairs, A,
                                                    *setup.product.op, block, M.get());
+  setup.input.tolerance = command.resume.empty() ? command.tolerance : 0;
   setup.T = make_preconditioner(setup.input, command.preconditioner_choice);
   options = solver_options<Scalar, Exec>(command);
   options.resume = input_of_first(problem.rows.space.communicator(), options.resume);
@@ -173,6 +174,11 @@ void iterate(Exec const& exec, EigCommand const& command, EigProblem<Scalar, Exe
   auto& options = setup.options;
   Communicator const ranks = problem.rows.space.communicator();
   auto late = change_over_of<LinkedHere>(setup.input, T, command.tolerance);
+  if (late.late()) {  // before the first iteration
+    switch_late(setup.input, command.preconditioner_choice, late, 0, T);
+    options.preconditioner = T.op.get();
+    result.seconds.setup += lap();
+  }
   options.monitor = [&](LobpcgProgress<double> const& now) {
     bool const goes_on = observer(now);
     auto const& errors = now.backward_errors;

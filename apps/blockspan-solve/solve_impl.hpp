@@ -249,6 +249,8 @@ SolveSetup<Scalar, Exec> set_up(Exec const& exec, SolveCommand const& command,
   setup.product = make_product<Scalar>(exec, system.A, command.machine.spmm, columns);
   setup.input = preconditioner_input<Scalar, Exec>(exec, SolveKind::system, system.A,
                                                    *setup.product.op, columns);
+  if (command.guess.empty() && command.absolute_tolerance == 0)
+    setup.input.tolerance = command.tolerance;
   setup.M = make_preconditioner(setup.input, command.preconditioner_choice);
   setup.inner = make_inner_solver(exec, command, *system.A, columns);
   setup.options = solver_options<Scalar, Exec>(command);
@@ -269,6 +271,11 @@ void iterate(Exec const& exec, SolveCommand const& command, ProgressLine& progre
   auto& options = setup.options;
   Communicator const ranks = system.rows.space.communicator();
   auto late = change_over_of<LinkedHere>(setup.input, M, command.tolerance);
+  if (late.late()) {  // before the first iteration
+    switch_late(setup.input, command.preconditioner_choice, late, 0, M);
+    options.preconditioner = M.op.get();
+    result.seconds.setup += lap();
+  }
   options.monitor = [&](CgProgress<double> const& now) {
     progress.iteration(now.iteration, now.converged, now.residuals, command.tolerance);
     auto const group = std::span(now.residuals).subspan(now.first_column, now.group_columns);

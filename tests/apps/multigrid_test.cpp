@@ -109,7 +109,7 @@ TEST_P(AppsMultigrid, TakesOverUnaskedWhereItPays) {
   std::vector<std::string> const grid{"laplace5:230", "--pairs", "2"};
   auto const pairs = solve("blockspan-eig", grid), again = solve("blockspan-eig", grid);
   EXPECT_THAT(pairs["preconditioner"].get<std::string>(), HasSubstr("multigrid of "));
-  EXPECT_THAT(pairs["notes"].dump(), HasSubstr("multigrid took over after "));
+  EXPECT_THAT(pairs["notes"].dump(), HasSubstr("multigrid took over "));
   EXPECT_EQ(pairs["notes"], again["notes"]);
   EXPECT_EQ(pairs["iterations"], again["iterations"]);
   EXPECT_LT(pairs["iterations"], 40);
@@ -119,7 +119,7 @@ TEST_P(AppsMultigrid, TakesOverUnaskedWhereItPays) {
     EXPECT_EQ(pairs["history"][i]["iteration"], i);
   EXPECT_GE(pairs["operator_applications"], pairs["iterations"]);
   auto const system = solve("blockspan-solve", {"laplace5:230"});
-  EXPECT_THAT(system["notes"].dump(), HasSubstr("multigrid took over after "));
+  EXPECT_THAT(system["notes"].dump(), HasSubstr("multigrid took over "));
   EXPECT_EQ(system["history"].size(), system["iterations"].get<std::size_t>());
   EXPECT_GE(system["operator_applications"], system["iterations"]);
   int most = 0;

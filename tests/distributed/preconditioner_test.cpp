@@ -176,6 +176,74 @@ TEST_F(PreconditionerWord, ChangesOverToMultigrid) {
   EXPECT_EQ(image(*M.op), image(direct));
 }
 
+struct Alone {
+  static constexpr bool direct = false, gauss_seidel = false;
+};
+
+/// Of a start from zero, to a tolerance that is known.
+TEST_F(PreconditionerWord, ChangesOverBeforeTheFirstIteration) {
+  Problem hard(exec, "laplace5:150x150", SolveKind::system);
+  hard.input.tolerance = 1e-8;
+  auto M = make(hard, "automatic");
+  if constexpr (!support::runs_on_host_v<Exec>) {
+    EXPECT_NE(M.op, nullptr) << "only graphs in host memory are looked at";
+    return;
+  }
+  ASSERT_EQ(M.op, nullptr);
+  auto course = change_over_of(hard.input, M, 1e-8);
+  ASSERT_TRUE(course.late());
+  change_over(hard.input, course, 0, M, [] { return MultigridOptions<Scalar, Exec>(); });
+  ASSERT_TRUE(M.levels) << testing::PrintToString(M.notes);
+  EXPECT_NE(M.notes.back().find("multigrid took over before the first iteration: three eigen"),
+            std::string::npos);
+  DistributedMultigrid<Scalar, Exec> const direct(exec, hard.A, {.columns = 8});
+  EXPECT_EQ(image(*M.op), image(direct));
+  EXPECT_FALSE(course.late());
+  // what does not suit is left to the polynomial
+  auto again = make(hard, "automatic");
+  auto other = change_over_of<Alone>(hard.input, again, 1e-8);
+  change_over<Alone>(hard.input, other, 0, again, [] {
+    MultigridOptions<Scalar, Exec> none;
+    none.degree = 0;
+    return none;
+  });
+  ASSERT_NE(again.op, nullptr);
+  EXPECT_EQ(again.op->name().rfind("chebyshev of degree 8", 0), 0u) << again.op->name();
+  EXPECT_NE(again.notes.back().find("multigrid was tried before the first"), std::string::npos);
+}
+
+TEST_F(PreconditionerWord, IteratesFirstWhereThatMayBeQuick) {
+  for (auto const& [spec, factor] : {std::pair<char const*, double>("laplace5:150x150", 1e6),
+                                     {"laplace7:24", 1},
+                                     {"p1-mass:24", 1},
+                                     {"laplace5:90x90", 1}}) {
+    Problem easy(exec, spec, SolveKind::system, factor);
+    easy.input.tolerance = factor == 1 ? 1e-8 : 1e-2;
+    EXPECT_NE(make(easy, "automatic").op, nullptr) << spec;
+  }
+  Problem pairs(exec, "laplace7:24", SolveKind::eigenpairs);
+  pairs.input.tolerance = 1e-8;
+  EXPECT_NE(make(pairs, "automatic").op, nullptr);
+}
+
+TEST_F(PreconditionerWord, ChangesOverBeforeTheFirstIterationOfPairsOfThePlane) {
+  if constexpr (!support::runs_on_host_v<Exec>) GTEST_SKIP() << "devices look at no graph";
+  Problem pairs(exec, "laplace5:110x110", SolveKind::eigenpairs);
+  Problem indefinite(exec, "laplace5:110x110", SolveKind::eigenpairs, -1);
+  Problem few(exec, "laplace5:90x90", SolveKind::eigenpairs);
+  pairs.input.tolerance = indefinite.input.tolerance = few.input.tolerance = 1e-8;
+  EXPECT_NE(make(few, "automatic").op, nullptr);
+  EXPECT_EQ(make(indefinite, "automatic").op->name().rfind("jacobi", 0), 0u);
+  auto M = make(pairs, "automatic");
+  ASSERT_EQ(M.op, nullptr);
+  auto course = change_over_of(pairs.input, M, 1e-8);
+  ASSERT_TRUE(course.late());
+  change_over(pairs.input, course, 0, M, [] { return MultigridOptions<Scalar, Exec>(); });
+  ASSERT_TRUE(M.levels) << testing::PrintToString(M.notes);
+  EXPECT_NE(M.notes.back().find("multigrid took over before the first iteration: the graph"),
+            std::string::npos);
+}
+
 /// What rank 0 sees of all rows is what one rank sees of them.
 TEST_F(PreconditionerWord, SeesTheShapeOfTheWholeGraph) {
   for (std::string const spec :
@@ -187,6 +255,11 @@ TEST_F(PreconditionerWord, SeesTheShapeOfTheWholeGraph) {
     EXPECT_EQ(shape.mixed_signs, whole.mixed_signs) << spec;
     EXPECT_EQ(shape.uneven, whole.uneven) << spec;
     EXPECT_EQ(shape.dissection, whole.dissection) << spec;
+    EXPECT_EQ(
+        distributed::shape_on_rank_zero(exec, *p.A, GraphLook::early).small_eigenvalue,
+        graph_shape(generate<Scalar>(Kokkos::DefaultHostExecutionSpace(), spec), GraphLook::early)
+            .small_eigenvalue)
+        << spec;
   }
 }
 

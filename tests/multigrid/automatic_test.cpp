@@ -4,7 +4,9 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -185,6 +187,38 @@ TEST(MultigridAutomatic, TakesGoodLevelsThenFactorsThenWeakLevels) {
   EXPECT_EQ(M.notes,
             (std::vector<std::string>{"multigrid is weak: why",
                                       "multigrid was tried after 40 iterations with polynomial"}));
+}
+
+/// A shape that has shown many iterations before the first, which nothing made yet would do.
+TEST(MultigridAutomatic, ChangesOverBeforeTheFirstIteration) {
+  using enum MultigridStatus;
+  GraphShape const even{.narrow = true, .small_eigenvalue = 1e-3},
+      uneven{.narrow = true, .uneven = true, .small_eigenvalue = 1e-3};
+  for (auto const& [shape, status, linked, method] : {std::tuple(even, good, true, "multigrid"),
+                                                      {even, weak, true, "factors"},
+                                                      {uneven, good, true, "factors"},
+                                                      {uneven, good, false, "multigrid"},
+                                                      {even, weak, false, ""}}) {
+    ChangeOver course(SolveKind::system, by_polynomial, 10'000, 8, 1e-8, true,
+                      []() -> GraphShape { throw std::logic_error("it was looked at before"); });
+    EXPECT_FALSE(course.late());
+    course.begin_early(shape, 60);
+    ASSERT_TRUE(course.late());
+    EXPECT_EQ(course.left(), 120);
+    Made M;
+    auto levels = hierarchy(status, 1000);
+    course.take(
+        0, M, [&] { return std::move(levels); },
+        [&, linked = linked](double) { return linked ? named("factors") : Made{}; },
+        [] { return named("the inverse"); });
+    EXPECT_EQ(M.op ? M.op->method : "", method);
+    std::string const name = method == std::string("factors") ? "direct" : "multigrid";
+    EXPECT_EQ(M.notes.back(), name + (M.op ? " took over" : " was tried") +
+                                  " before the first iteration: three eigenvalues over the "
+                                  "diagonal are below 0.001, for which a polynomial would take "
+                                  "long");
+    EXPECT_FALSE(course.late());
+  }
 }
 
 TEST(MultigridAutomatic, TakesFactorsFirstOfWhatMisleadsACoarsening) {

@@ -41,7 +41,7 @@ inline constexpr char const* preconditioner_help =
     "that fit in memory; multigrid[:DEGREE]: smoothed aggregation, for large problems on meshes "
     "and graphs; DEGREE: of the smoother, 1 to 4; automatic: starts with chebyshev (jacobi where "
     "that converges fast) and switches to multigrid, or to direct where it is linked, when the "
-    "iterations left cost more";
+    "iterations left cost more, or before the first where the graph shows that";
 
 /// Reads one of those forms. inputs: allowed for multigrid and automatic only. Throws Error for
 /// anything else, and where the component behind it was not linked.

@@ -15,6 +15,7 @@
 #include <blockspan/distributed/distributed_matrix.hpp>
 #include <blockspan/distributed/distributed_multigrid.hpp>
 #include <blockspan/distributed/factored_pencil.hpp>
+#include <blockspan/distributed/levels/early_shape.hpp>
 #include <blockspan/distributed/levels/made_of_levels.hpp>
 #include <blockspan/distributed/rank_zero.hpp>
 #include <blockspan/multigrid/automatic.hpp>
@@ -43,8 +44,11 @@ struct PreconditionerInput {
   bool refuse_diagonal = true;
   DistributedMatrix<Scalar, Exec> const* mass = nullptr;  ///< of a pencil: `direct` shifts by it
   int columns = 8;                                        ///< expected width of blocks
-  std::string where = "preconditioner";                   ///< prefix of messages
-  int first_row = 1;                                      ///< index of the first row in messages
+  /// automatic: the tolerance of pairs, or of a system solved from zero, which allows a first
+  /// preconditioner that change_over creates; 0: not allowed.
+  double tolerance = 0;
+  std::string where = "preconditioner";  ///< prefix of messages
+  int first_row = 1;                     ///< index of the first row in messages
 };
 
 /// A preconditioner, with notes for the user.
@@ -58,6 +62,9 @@ struct Preconditioner {
   std::string fault = {};   ///< without op: why the method does not apply to A
   bool automatic = false;   ///< may be replaced during the solve, see change_over_of
   bool polynomial = false;  ///< automatic: begins with chebyshev, else with Jacobi
+  /// automatic: the shape of the graph, where it was computed; without op change_over must be called
+  /// before the first iteration.
+  std::optional<GraphShape> shape = {};
   /// Replaces a preconditioner that a solver found not to be positive definite; empty, or returning
   /// false: not possible.
   std::function<bool(Preconditioner&)> mend = {};
@@ -184,9 +191,24 @@ class PreconditionerMaker {
     fail(in_.where, "multigrid on several ranks is in double precision only");
   }
 
-  /// The first preconditioner of `automatic`: Jacobi for few rows and where the polynomial does not
-  /// apply, else the polynomial.
+  /// The first preconditioner of `automatic`, or, where the graph says that it takes many
+  /// iterations, no op.
   Made first_of_automatic() const {
+    std::optional<GraphShape> shape;
+    if (in_.tolerance > 0) {
+      if (positive()) require_diagonal();
+      shape = early_shape(in_.kind, in_.exec, *in_.A, *in_.product, jacobi_factors());
+    }
+    // what suits indefinite pairs is Jacobi
+    bool const early = shape && early_work(in_.kind, *shape, in_.columns, in_.tolerance) > 0 &&
+                       (positive() || chebyshev_setup(ChebyshevOptions{}).usable());
+    auto made = early ? Made{.automatic = true, .polynomial = true} : first_to_iterate();
+    made.shape = shape;
+    return made;
+  }
+
+  /// Jacobi for few rows and where the polynomial does not apply, else the polynomial.
+  Made first_to_iterate() const {
     bool may_change = true;
     if (in_.A->partition().global_rows() >= automatic_least_rows) {
       auto const setup = chebyshev_setup(ChebyshevOptions{});
@@ -346,21 +368,19 @@ Preconditioner<Scalar, Exec> make_preconditioner(PreconditionerInput<Scalar, Exe
 }
 
 /// The ChangeOver of a solve with M, created from `in`, with the given tolerance; it never switches
-/// unless M is that of `automatic`. Collective: rank 0 reads the graph of all rows.
+/// unless M is that of `automatic`, and at once where that has no op. Collective: rank 0 reads the
+/// graph of all rows.
 template <class Linked = LinkedComponents, class Scalar, class Exec>
 ChangeOver change_over_of(PreconditionerInput<Scalar, Exec> const& in,
                           Preconditioner<Scalar, Exec> const& M, double tolerance) {
   if (!M.automatic) return {};
   bool const alone = in.A->partition().ranks() == 1;
-  std::function<GraphShape()> shape;
-  if constexpr (support::runs_on_host_v<Exec>) {
-    if (alone) shape = [whole = in.A->whole()] { return graph_shape(whole); };
-    if (!alone)
-      shape = [exec = in.exec, A = in.A] { return distributed::shape_on_rank_zero(exec, *A); };
-  }
-  return {in.kind,         M.polynomial, in.A->partition().global_rows(),
-          in.columns,      tolerance,    alone || Linked::direct,
-          std::move(shape)};
+  std::function<GraphShape()> shape = distributed::later_shape(in.exec, in.A);
+  if (M.shape) shape = [seen = *M.shape] { return seen; };
+  ChangeOver course(in.kind, M.polynomial, in.A->partition().global_rows(), in.columns, tolerance,
+                    alone || Linked::direct, std::move(shape));
+  if (!M.op) course.begin_early(*M.shape, early_work(in.kind, *M.shape, in.columns, in.tolerance));
+  return course;
 }
 
 /// Replaces M, created from `in`, or keeps it, as `course` decides after this number of iterations;
@@ -373,6 +393,10 @@ void change_over(PreconditionerInput<Scalar, Exec> const& in, ChangeOver& course
   course.take(
       iterations, M, [&] { return make.late_levels(levels()); },
       [&](double left) { return make.late_factors(left); }, [&] { return make.inverse(); });
+  if (M.op) return;
+  auto first = make.first_to_iterate();
+  first.notes.insert(first.notes.begin(), M.notes.begin(), M.notes.end());
+  M = std::move(first);
 }
 
 }  // namespace blockspan

@@ -89,16 +89,17 @@ WholeRows<Scalar> rows_on_rank_zero(Exec const& exec, DistributedMatrix<Scalar, 
   return gather_rows(ranks, mine, 0);
 }
 
-/// The shape of the graph of all rows, computed by rank 0, the same on all ranks. For more than
-/// 2^31 rows or entries, for which rank 0 may lack memory, GraphShape{}.
+/// graph_shape of all rows, computed by rank 0, the same on all ranks. For more than 2^31 rows or
+/// entries, for which rank 0 may lack memory, GraphShape{}.
 template <class Scalar, class Exec>
-GraphShape shape_on_rank_zero(Exec const& exec, DistributedMatrix<Scalar, Exec> const& A) {
+GraphShape shape_on_rank_zero(Exec const& exec, DistributedMatrix<Scalar, Exec> const& A,
+                              GraphLook look = GraphLook::whole) {
   Communicator const& ranks = A.row_space().communicator();
   GraphShape shape;
   if (std::max(A.partition().global_rows(), A.nonzeros()) > std::numeric_limits<int>::max())
     return shape;
   auto all = rows_on_rank_zero(exec, A);
-  on_rank_zero(ranks, [&] { shape = graph_shape(all.matrix(exec)); });
+  on_rank_zero(ranks, [&] { shape = graph_shape(all.matrix(exec), look); });
   ranks.broadcast(std::span(&shape, 1), 0);
   return shape;
 }

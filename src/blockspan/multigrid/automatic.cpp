@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <sstream>
 #include <utility>
 
 #include <blockspan/multigrid/automatic.hpp>
@@ -59,6 +60,29 @@ bool weak_multigrid_pays(MultigridReport const& report, double left) {
   return report.predicted_iterations * (1 + report.products) < ChebyshevOptions{}.degree * left;
 }
 
+double fewest_iterations(GraphShape const& shape, int together, double tolerance) {
+  // Chebyshev's bound for a spectrum that ends at 2, as those of grids do, times what 56 narrow
+  // matrices took at least with one column (perf/notes/multigrid.md)
+  constexpr double largest = 2;
+  double const eigenvalue = shape.small_eigenvalue, least = shape.mixed_signs ? 2.4 : 1.2;
+  if (!(eigenvalue > 0) || !std::isfinite(eigenvalue) || !(tolerance > 0)) return 0;
+  double const products = 0.5 * std::sqrt(largest / eigenvalue) * std::log(2 / tolerance),
+               block = 8.0 / (7 + together);  // which finds the smallest eigenvalues sooner
+  return least * block * products / ChebyshevOptions{}.degree;
+}
+
+double early_work(SolveKind kind, GraphShape const& shape, int columns, double tolerance) {
+  constexpr int widest = 16;  // of the groups on hosts
+  constexpr double narrow = 0.5;
+  if (!shape.narrow || columns < 1) return 0;
+  if (kind == SolveKind::eigenpairs)
+    return shape.small_eigenvalue > 0 ? std::numeric_limits<double>::infinity() : 0;
+  int const groups = (columns + widest - 1) / widest, together = (columns + groups - 1) / groups;
+  double const all = groups * fewest_iterations(shape, together, tolerance);
+  if (!(all > narrow * multigrid_work(SolveKind::system, together, groups))) return 0;
+  return all * together / columns;
+}
+
 std::int64_t factors_worth(std::int64_t rows, std::int64_t nonzeros, int columns, double left) {
   // factors of e entries take some e^2 / rows multiplications, in dense blocks: three of these take
   // at most the time of one of a product
@@ -85,6 +109,24 @@ ChangeOver::ChangeOver(SolveKind kind, bool polynomial, std::int64_t rows, int c
   // they are not even half way then, the matrix is too ill-conditioned for them.
   if (kind == SolveKind::system && exact)
     iterations_ = static_cast<int>(std::clamp<std::int64_t>(rows, 100, 1 << 30));
+}
+
+void ChangeOver::begin_early(GraphShape const& shape, double left) {
+  constexpr double most = 2;  // what is hardly ever fewer is mostly more
+  shape_ = shape;
+  look_ = nullptr;
+  left_ = most * left;
+  late_ = may_coarsen_;
+}
+
+std::string ChangeOver::early_reason() const {
+  if (kind_ == SolveKind::eigenpairs)
+    return "the graph is as narrow as one of the plane, whose lowest pairs take long otherwise";
+  std::ostringstream reason;
+  reason.precision(2);
+  reason << "three eigenvalues over the diagonal are below " << shape_.small_eigenvalue
+         << ", for which a polynomial would take long";
+  return reason.str();
 }
 
 bool ChangeOver::of_the_plane() const {

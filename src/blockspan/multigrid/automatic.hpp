@@ -92,6 +92,25 @@ class SolvePace {
 /// iterations of a weak hierarchy, and a convergence rate does not show a plateau that may follow.
 bool weak_multigrid_pays(MultigridReport const& report, double left);
 
+/// Systems with fewer rows are not looked at before the first iteration.
+constexpr std::int64_t early_least_rows = 10'000;
+
+/// Whether the rows of A add up to so little of their diagonal entries, in the mean, that a look at
+/// the graph may show many iterations. A of no such rows, or whose rows all cancel, is left to the
+/// iteration.
+inline bool may_change_early(double mean_row_sum) {
+  return mean_row_sum > 1e-12 && mean_row_sum < 0.01;
+}
+
+/// Iterations of the polynomial until `tolerance` that are hardly ever fewer, of columns solved
+/// together, by the small eigenvalues of a narrow shape; 0: nothing is known.
+double fewest_iterations(GraphShape const& shape, int together, double tolerance);
+
+/// Those that are left, as iterations on all columns, where a solve goes on with something else
+/// before its first iteration: a system that has more than half of the work of multigrid left, and
+/// the lowest pairs of a narrow graph; else 0.
+double early_work(SolveKind kind, GraphShape const& shape, int columns, double tolerance);
+
 /// Memory limit in bytes for factors that cost less than `left` iterations with the polynomial; 0:
 /// no limit. nonzeros: of the matrix of `rows` rows; columns: those iterated together.
 std::int64_t factors_worth(std::int64_t rows, std::int64_t nonzeros, int columns, double left);
@@ -118,6 +137,8 @@ class ChangeOver {
   /// start; for a system those of the columns solved together, which groups_after more groups
   /// follow.
   bool due(std::span<double const> errors, int iteration, int groups_after = 0);
+  /// Is due before the first iteration, with so many left by the eigenvalue of that shape.
+  void begin_early(GraphShape const& shape, double left);
   bool late() const { return late_; }    ///< the last result of due()
   double left() const { return left_; }  ///< iterations left then, of the polynomial on all columns
 
@@ -166,6 +187,9 @@ class ChangeOver {
   /// Eigenpairs of a large planar problem or of a plate: a polynomial or Jacobi does not find them
   /// in a reasonable number of iterations.
   bool of_the_plane() const;
+  /// Why it was due before the first iteration, in words.
+  std::string early_reason() const;
+
   /// Whether factors are likely to cost less than a hierarchy.
   bool factors_first() const {
     if (kind_ == SolveKind::eigenpairs) return shape_.narrow && shape_.mixed_signs;
@@ -179,9 +203,11 @@ class ChangeOver {
     if (!made.op && made.notes.empty()) return;
     auto notes = std::move(M.notes);
     notes.insert(notes.end(), made.notes.begin(), made.notes.end());
-    notes.push_back(name + (made.op ? " took over" : " was tried") + " after " +
-                    std::to_string(iterations) + (iterations == 1 ? " iteration" : " iterations") +
-                    " with " + M.op->name());
+    notes.push_back(name + (made.op ? " took over " : " was tried ") +
+                    (M.op ? "after " + std::to_string(iterations) +
+                                (iterations == 1 ? " iteration" : " iterations") + " with " +
+                                M.op->name()
+                          : "before the first iteration: " + early_reason()));
     if (made.op) {
       may_coarsen_ = false;
       iterations_ = never;

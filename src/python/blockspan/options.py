@@ -27,9 +27,10 @@ class SolverOptions:
             "block-jacobi:3", "chebyshev:8", "multigrid", on hosts with MUMPS "direct"), one of
             :mod:`blockspan.precond`, or what A may be; None for none. "automatic" is the rule of the
             programs where A is sparse: begin with a polynomial over Jacobi, count, and change over to
-            multigrid or factors once these have less work (none for the highest pairs of one matrix,
-            Jacobi for those of a pencil and with checkpoints). ``preconditioner`` and ``notes`` of
-            the result tell which and why. Without entries, of a function or a dense array, it is none.
+            multigrid or factors once these have less work, or at once where the graph shows that they
+            will (none for the highest pairs of one matrix, Jacobi for those of a pencil and with
+            checkpoints). ``preconditioner`` and ``notes`` of the result tell which and why. Without
+            entries, of a function or a dense array, it is none.
         maxiter: iterations; default 10000.
         hermitian_mean: solve for (A + A^H) / 2, and that of the mass. Without it a matrix that
             differs from its adjoint by more than rounding (64 units in the last place of the largest

@@ -26,10 +26,11 @@ class Automatic {
   using Crs = CrsMatrix<Scalar, Exec>;
 
   /// A, and the mass of a pencil or null, are kept by reference, as is `product`, A as an operator.
-  /// columns: of the blocks. Begins with Jacobi or a polynomial. Of a system with a negative
-  /// diagonal entry the solver says what is wrong.
+  /// columns: of the blocks. Begins with Jacobi or a polynomial; without op where change() is to be
+  /// called first, which early allows. Of a system with a negative diagonal entry the solver says
+  /// what is wrong.
   Automatic(Exec const& exec, SolveKind kind, Crs const& A, Crs const* mass, Linear const& product,
-            int columns, double tolerance)
+            int columns, double tolerance, bool early = false)
       : mass_(mass != nullptr ? on_one_rank(exec, *mass) : nullptr),
         in_{.exec = exec,
             .A = on_one_rank(exec, A),
@@ -37,7 +38,8 @@ class Automatic {
             .kind = kind,
             .refuse_diagonal = false,
             .mass = mass_.get(),
-            .columns = columns},
+            .columns = columns,
+            .tolerance = early ? tolerance : 0},
         M_(make_preconditioner(in_, {PreconditionerKind::automatic, "automatic"})),
         course_(change_over_of(in_, M_, tolerance)) {}
   /// Jacobi of A, to the end.
@@ -102,6 +104,17 @@ class CourseOfSolve {
     return !due && !ended_;
   }
 
+  /// Takes the first preconditioner, made now where that is not the polynomial. Without iterations
+  /// where a signal's handler has raised meanwhile.
+  void begin() {
+    Kokkos::Timer const setup;
+    if (automatic_->late()) {
+      if (!automatic_->change(interruption_, 0)) options_.max_iterations = 0;
+      setup_ += setup.seconds();
+    }
+    options_.preconditioner = automatic_->op();
+  }
+
   /// Solves once more with what `automatic` has now, which took `setup` seconds to make, in what
   /// `iterations` and `seconds` have left of the limits, and reports all solves as one.
   template <class Once>
@@ -119,9 +132,10 @@ class CourseOfSolve {
   /// The report with what is to be said of the preconditioner: its name, why it was taken, seconds
   /// of setups in the course of the solve. M: the caller's, or null.
   nb::dict with_preconditioner(nb::dict result, Operator const* M) const {
-    result["preconditioner"] = automatic_ != nullptr ? automatic_->op()->name()
-                               : M != nullptr        ? M->name()
-                                                     : std::string("none");
+    auto const* const own = automatic_ != nullptr ? automatic_->op() : nullptr;
+    result["preconditioner"] = own != nullptr ? own->name()
+                               : M != nullptr ? M->name()
+                                              : std::string("none");
     result["notes"] = automatic_ != nullptr ? automatic_->notes() : std::vector<std::string>();
     result["seconds"]["setup"] = setup_;
     result["raised"] = interruption_.raised();

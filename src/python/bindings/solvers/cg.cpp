@@ -113,7 +113,8 @@ class Solve final
   template <class BView, class XView>
   void run(Exec const& exec, Linear const& a, Linear const* M, BView const& b, XView const& x) {
     auto const once_more = [&] { return solve_spd(exec, a, b, x, options_); };
-    options_.preconditioner = automatic_ != nullptr ? automatic_->op() : M;
+    options_.preconditioner = M;
+    if (automatic_ != nullptr) this->begin();
     report_ = once_more();
     if (automatic_ == nullptr) return;
     while (automatic_->late() && !ended_ && !report_.converged()) {
@@ -166,7 +167,8 @@ nb::dict solve(Operator const& A, Operator const* M, Matrix const* entries, Cons
   std::optional<Automatic<Scalar>> automatic;
   if (auto const* const crs = entries_of<Scalar>(entries))
     automatic.emplace(instance_to_wait_for(request.stream), SolveKind::system, *crs, nullptr, a,
-                      std::max(1, static_cast<int>(x.extent(1))), request.tolerance);
+                      std::max(1, static_cast<int>(x.extent(1))), request.tolerance,
+                      !request.use_guess && request.absolute_tolerance == 0);
   Solve<Scalar> solve(request, interruption, automatic ? &*automatic : nullptr);
   {
     WithoutGil const without_gil;

@@ -155,7 +155,8 @@ class Solve final : private CourseOfSolve<Scalar, Request, LobpcgOptions<Scalar,
   void run(Exec const& exec, Linear const& a, Linear const* b, Linear const* M,
            Block<Scalar, Exec> const& X, ConstBlock<Scalar, Exec> const& Y) {
     options_.constraints = Y;
-    options_.preconditioner = automatic_ != nullptr ? automatic_->op() : M;
+    options_.preconditioner = M;
+    if (automatic_ != nullptr) this->begin();
     auto const once_more = [&] {
       return b == nullptr ? lobpcg(exec, a, X, options_) : lobpcg(exec, a, *b, X, options_);
     };
@@ -203,7 +204,7 @@ std::optional<Automatic<Scalar>> automatic_of(Entries const& entries, bool penci
   if (word == "jacobi") return std::optional<Automatic<Scalar>>(std::in_place, exec, *crs);
   return std::optional<Automatic<Scalar>>(std::in_place, exec, SolveKind::eigenpairs, *crs,
                                           entries_of<Scalar>(entries.B), a, columns,
-                                          request.tolerance);
+                                          request.tolerance, true);
 }
 
 /// The smallest pairs by factors, where these are the better way (lowest_pairs_by_factors): without
