@@ -62,8 +62,8 @@ struct Preconditioner {
   std::string fault = {};   ///< without op: why the method does not apply to A
   bool automatic = false;   ///< may be replaced during the solve, see change_over_of
   bool polynomial = false;  ///< automatic: begins with chebyshev, else with Jacobi
-  /// automatic: the shape of the graph, where it was computed; without op change_over must be called
-  /// before the first iteration.
+  /// automatic: the shape of the graph, where it was computed; without op change_over must be
+  /// called before the first iteration.
   std::optional<GraphShape> shape = {};
   /// Replaces a preconditioner that a solver found not to be positive definite; empty, or returning
   /// false: not possible.

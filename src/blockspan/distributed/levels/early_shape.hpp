@@ -64,8 +64,8 @@ double mean_row_sum(Exec const& exec, LinearOperator<Scalar, Exec> const& produc
   return static_cast<double>(real_part(sum(0))) / static_cast<double>(all_rows);
 }
 
-/// Rank 0 gathers no more before it is known whether iterations are many: 0.8 GB in double. The same
-/// on one rank, for the same course on any number of them.
+/// Rank 0 gathers no more before it is known whether iterations are many: 0.8 GB in double. The
+/// same on one rank, for the same course on any number of them.
 inline constexpr std::int64_t early_most_entries = std::int64_t{1} << 26;
 
 /// The shape of a narrow graph, with small_eigenvalue, before the first iteration; nothing for a
