@@ -78,6 +78,7 @@ TYPED_TEST(Dirichlet, IsLeftAloneWhereThereIsNone) {
   // a diagonal row that nobody reads; one without a diagonal; one that is zero
   EXPECT_FALSE(eliminate_dirichlet(exec, this->template matrix<double>({{2, 0}, {0, 3}})));
   EXPECT_FALSE(eliminate_dirichlet(exec, this->template matrix<double>({{2, 1}, {0, 0}})));
+  EXPECT_FALSE(eliminate_dirichlet(exec, CrsMatrix<double, TypeParam>()));  // and no offsets
   // asymmetry elsewhere is no affair of it
   auto const parts =
       eliminate_dirichlet(exec, this->template matrix<double>({{2, 1, 5}, {3, 2, 0}, {0, 0, 1}}));

@@ -106,6 +106,7 @@ auto eliminate_dirichlet(Exec const& exec, Matrix const& A) {
   require(A.numRows() == A.numCols(), "eliminate_dirichlet", "the matrix is ", A.numRows(), " x ",
           A.numCols(), ", not square");
   std::optional<DirichletElimination<Scalar, Exec>> result;
+  if (A.nnz() == 0) return result;  // perhaps without row offsets
   auto const host = sparse::rows_in_order(sparse::to_host(A));
   std::size_t const entries = static_cast<std::size_t>(host.offsets(host.rows));
   std::size_t kept = 0;
