@@ -71,6 +71,28 @@ TYPED_TEST(TuneCache, IsWrittenOnAMissAndReadOnAHit) {
   });
 }
 
+/// As another build may have left it on the same device: with tensor cores, with large teams.
+TYPED_TEST(TuneCache, IsMeasuredAgainWhereNothingRunsItsChoice) {
+  TypeParam const exec;
+  TemporaryFolder const folder;
+  auto const file = folder / "cache.txt";
+  auto const host = band<double>(300);
+  auto const A = to_device(exec, host);
+  tuned_plan(exec, A, {.columns = 4}, {file});
+  auto const text = read_text(file);
+  for (std::string const id : {"windows", "shared_tiles", "merge"}) {
+    bool const runs_anyway =
+        id == "windows" && products::is_offered<TypeParam, double>(*find_spmm_variant(id));
+    if (runs_anyway) continue;
+    write_text(file, with_id(text, id));
+    auto const plan = tuned_plan(exec, A, {.columns = 4}, {file});
+    EXPECT_NE(plan.algorithm(), id);
+    EXPECT_THAT(plan.explain(4), HasSubstr("measured with 4 columns: "));
+    EXPECT_THAT(read_text(file), HasSubstr('\t' + std::string(plan.algorithm()) + '\n'));
+    EXPECT_EQ(lines(read_text(file)), 2);
+  }
+}
+
 TYPED_TEST(TuneCache, KnowsWidthsRowsScalarsAndOptionsApart) {
   TypeParam const exec;
   TemporaryFolder const folder;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <sstream>
 #include <string>
 
@@ -84,6 +85,20 @@ Plan measured_plan(Exec const& exec, Matrix const& A, SpmmPlanOptions options, P
   return best;
 }
 
+/// The plan with a kernel that was measured before; nothing where the device or the library that
+/// runs now has none of that id: caches outlive builds. `plan`: what the model says.
+template <class Exec, class Matrix, class Plan>
+std::optional<Plan> plan_measured_before(Exec const& exec, Matrix const& A, SpmmPlanOptions options,
+                                         Plan const& plan, SpmmVariant const& known) {
+  if (known.component != nullptr || !offers(plan.panels(), known)) return {};
+  if (known.id == plan.algorithm()) return plan;
+  options.algorithm = known.id;
+  Plan const result(exec, A, options);
+  if (!runs_without_published(result.panels(), known, options.columns, sizeof(scalar_t<Matrix>)))
+    return {};
+  return result;
+}
+
 }  // namespace products
 
 struct SpmmTuneOptions {
@@ -103,7 +118,8 @@ struct SpmmTuneOptions {
 /// explain() says so; what is measured is added. A choice holds for the device by its name (on
 /// hosts: the backend and its number of threads, so that different machines need files of their
 /// own), the scalar, the offset's size, the row statistics but the shortest row (not the pattern
-/// itself), and the options, the number of columns among them.
+/// itself), and the options, the number of columns among them. One of a kernel that this library
+/// does not run there is measured again.
 ///
 /// Throws Error if an option is bad, if options.algorithm is not "auto", if the cache file is
 /// something else or has a bad entry (with the line), where memory is short, or, before anything is
@@ -122,10 +138,11 @@ auto tuned_plan(Exec const& exec, Matrix const& A, SpmmPlanOptions const& option
                               products::tune_scalar<sparse::scalar_t<Matrix>>(),
                               int(sizeof(sparse::offset_t<Matrix>)), plan.statistics(), options};
   auto const* const known = cached ? products::find_tuned(tune.cache_file, key) : nullptr;
-  if (known != nullptr && known->component == nullptr) {
-    auto with = options;
-    with.algorithm = known->id;
-    if (known->id != plan.algorithm()) plan = SpmmPlan(exec, A, with);
+  auto const before = known != nullptr
+                          ? products::plan_measured_before(exec, A, options, plan, *known)
+                          : std::nullopt;
+  if (before) {
+    plan = *before;
     products::set_reason(plan.panels(), "measured before with " + std::to_string(options.columns) +
                                             " columns, as the cache " + tune.cache_file + " says");
   } else {
