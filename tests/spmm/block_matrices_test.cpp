@@ -1,4 +1,5 @@
 // Products with KokkosSparse's BsrMatrix: as with the CrsMatrix that has the same entries.
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -167,6 +168,39 @@ TYPED_TEST(BlockMatrices, SumProductsWithX) {
     auto const bound = static_cast<long double>(gamma_bound<Scalar>(y.rows() + 2)) * 2 * sum;
     EXPECT_LE(std::abs(static_cast<long double>(squares(j)) - sum), bound);
   }
+}
+
+/// A weight for each row, not for each row of blocks.
+TYPED_TEST(BlockMatrices, WeighTheirRows) {
+  using Exec = typename TypeParam::Exec;
+  using Scalar = typename TypeParam::Scalar;
+  using Real = real_t<Scalar>;
+  Exec const exec;
+  HostBlocks<Scalar> const blocks(band<Scalar>(20), 3);
+  auto const A = to_device(exec, blocks);
+  SpmmPlan const plan(exec, A);
+  auto const X = make_block(exec, right, random_block<Scalar>(60, 2, 1));
+  auto const Y = make_block(exec, right, random_block<Scalar>(60, 2, 2));
+  Kokkos::View<Scalar*, Exec> const x_dot_y("Blockspan::test", 2);
+  Kokkos::View<Real*, Exec> const y_dot_y("Blockspan::test", 2), weights("Blockspan::test", 60),
+      too_few("Blockspan::test", 20);
+  auto const w = Kokkos::create_mirror_view(weights);
+  for (int i = 0; i < 60; ++i) w(i) = std::ldexp(Real(1), -(i % 5));
+  Kokkos::deep_copy(weights, w);
+  spmm_dots(exec, plan, Scalar(1), A, X.view, Scalar(0), Y.view, x_dot_y, y_dot_y, weights);
+  auto const squares = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), y_dot_y);
+  auto const y = Y.values();
+  for (int j = 0; j < 2; ++j) {
+    long double sum = 0;
+    for (Row i = 0; i < 60; ++i) sum += w(i) * std::norm(extended(y(i, j)));
+    auto const bound = static_cast<long double>(gamma_bound<Scalar>(63)) * 2 * sum;
+    EXPECT_LE(std::abs(static_cast<long double>(squares(j)) - sum), bound);
+  }
+  EXPECT_THAT(message_of([&] {
+                spmm_dots(exec, plan, Scalar(1), A, X.view, Scalar(0), Y.view, x_dot_y, y_dot_y,
+                          too_few);
+              }),
+              HasSubstr("an entry for each row (20 with stride 1, rows: 60)"));
 }
 
 /// The rows of a block have the same columns, so a CrsMatrix of the same entries gets the same

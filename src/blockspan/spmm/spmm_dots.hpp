@@ -90,9 +90,11 @@ void spmm_dots(Exec const& exec, SpmmPlan<Exec, Offset, Ordinal> const& plan,
                     std::is_same_v<Ordinal, sparse::ordinal_t<Matrix>>,
                 "the plan must have the matrix's offset and ordinal types");
   products::require_compiled_product<Exec, Scalar, Offset, Ordinal>();
-  products::multiply_dots(exec, plan.panels(), sparse::planned_matrix_ref<Exec>(A),
+  auto const matrix = sparse::planned_matrix_ref<Exec>(A);
+  auto const rows = matrix.pattern.vector_rows();  // not numRows, which counts those of blocks
+  products::multiply_dots(exec, plan.panels(), matrix,
                           products::make_product<Exec, Matrix>(Op::none, alpha, X, beta, Y),
-                          products::row_weights<Exec, real_t<Scalar>>(weights, A.numRows()),
+                          products::row_weights<Exec, real_t<Scalar>>(weights, rows),
                           {products::dots_ref<Exec, Scalar>(x_dot_y),
                            products::dots_ref<Exec, real_t<Scalar>>(y_dot_y)});
 }
