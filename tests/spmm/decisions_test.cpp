@@ -18,6 +18,7 @@ namespace {
 
 namespace kernels = blockspan::products;
 using namespace devices;
+using kernels::BlockFacts;
 using kernels::Decision;
 using kernels::DeviceFacts;
 using kernels::LaunchForm;
@@ -189,6 +190,30 @@ TEST(Decisions, SumProductsInTheKernelWhereOnePassHasAllColumns) {
   EXPECT_TRUE(decide(listed, with, h200).fuses_sums);
   with.overwrites = false;  // beta Y of the empty rows is not in the sums
   EXPECT_FALSE(decide(listed, with, h200).fuses_sums);
+}
+
+/// A plan that sorted the rows looks the values up, which the kernels that sum do not; nor those
+/// that take a step.
+TEST(Decisions, SumProductsOfValuesThatAreLookedUpInAPassOfTheirOwn) {
+  int others = 0;
+  for (auto const& matrix : matrices)
+    for (auto const* id : {"rows", "segments", "groups", "windows", "shared_tiles"})
+      for (bool const column_major : {false, true}) {
+        auto planned = plan(matrix, f64, h200, id);
+        auto with = blocks(8, f64, column_major);
+        with.overwrites = true;
+        for (bool BlockFacts::*const wanted : {&BlockFacts::sums, &BlockFacts::steps}) {
+          with.sums = with.steps = false;
+          with.*wanted = true;
+          planned.A.is_permuted = false;
+          auto const in_order = decide(planned, with, h200);
+          others += in_order.fuses_sums || in_order.fuses_step ? 1 : 0;
+          planned.A.is_permuted = true;
+          auto const looked_up = decide(planned, with, h200);
+          EXPECT_FALSE(looked_up.fuses_sums || looked_up.fuses_step) << matrix.name << ", " << id;
+        }
+      }
+  EXPECT_GT(others, 100);
 }
 
 /// Whatever the facts: one launch of rows or groups with lanes for all columns at once; of complex

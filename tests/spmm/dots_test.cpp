@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -168,6 +169,28 @@ TYPED_TEST(Dots, WithoutAMatrixWithoutRowsWithoutColumns) {
   auto const wanted = reference_dots(values, Y.values());
   for (int j = 0; j < 3; ++j)
     EXPECT_LE(std::abs(extended(dots(j)) - wanted.value(0, j)), wanted.bound(0, j));
+}
+
+/// Kernels that want sorted rows read the values in another order, also where others take their
+/// place.
+TYPED_TEST(Dots, AreRightWhereThePlanSortsTheRows) {
+  using Exec = typename TypeParam::Exec;
+  using Scalar = typename TypeParam::Scalar;
+  Exec const exec;
+  auto const host = random_matrix<Scalar>("unsorted", 300, 300, [](auto i) { return 1 + i % 7; });
+  ASSERT_FALSE(std::is_sorted(host.indices.begin() + host.offsets[6],
+                              host.indices.begin() + host.offsets[7]));
+  auto const A = to_device(exec, host);
+  for (auto const* id : {"windows", "shared_tiles"}) {
+    if (!blockspan::products::is_offered<Exec, double>(*find_spmm_variant(id))) continue;
+    SpmmPlan const plan(exec, A, {.algorithm = id, .strict = false});
+    for (int const width : {1, 3, 8, 64})
+      for (Storage const storage : {left, right}) {
+        SCOPED_TRACE(std::string(id) + ", columns: " + std::to_string(width));
+        ProductCase<Scalar> const c{host, Op::none, width, Scalar(2), Scalar(0)};
+        expect_right(run(exec, plan, A, {storage, right}, c), c);
+      }
+  }
 }
 
 TYPED_TEST(Dots, RowWeightsAndSumsThatAreNotWanted) {

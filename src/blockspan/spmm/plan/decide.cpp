@@ -54,7 +54,8 @@ class Decider {
   /// The launch with fused dot products, if there is one.
   std::optional<Launch> sums() const {
     if (!blocks_.x_rows_near) return {};
-    if (!device_.lanes_exchange || A_.block > 1 || A_.rows.rows * blocks_.columns == 0) return {};
+    if (!device_.lanes_exchange || A_.rows.rows * blocks_.columns == 0) return {};
+    if (!A_.values_in_order()) return {};  // its kernels know no permutation
     bool const asked = blocks_.must_run;
     SpmmVariant const* variant = asked ? choice_.variant : &fallback_of(A_, choice_);
     bool const is_fallback = variant != choice_.variant && serves(*choice_.variant);
