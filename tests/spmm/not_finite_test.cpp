@@ -13,6 +13,7 @@
 
 #include <blockspan/spmm/sddmm.hpp>
 #include <blockspan/spmm/spmm.hpp>
+#include <blockspan/spmm/spmm_dots.hpp>
 
 #include "spmm/battery.hpp"
 #include "spmm/product_case.hpp"
@@ -102,6 +103,29 @@ TYPED_TEST(NotFinite, FactorsGiveRowsWithoutEntriesWhatTheyGiveOthers) {
     for (bool const empty : empty_rows(host, Op::none)) any_empty |= empty;
   }
   EXPECT_TRUE(any_empty);
+}
+
+/// Rows without entries are in the sums of products as well, whoever fills them.
+TYPED_TEST(NotFinite, FactorsOfRowsWithoutEntriesAreInTheSums) {
+  using Exec = typename TypeParam::Exec;
+  using Scalar = typename TypeParam::Scalar;
+  Exec const exec;
+  auto const A =
+      to_device(exec, random_matrix<Scalar>("no entries", 40, 40, [](std::int64_t) { return 0; }));
+  for (auto const* id : {"auto", "rows", "segments", "nonempty_rows", "groups"}) {
+    SpmmPlan const plan(exec, A, {.algorithm = id});
+    for (Scalar const alpha : {not_a_number<Scalar>(), Scalar(infinity)}) {
+      TestBlock<Scalar, Exec> const X(exec, right, random_block<Scalar>(40, 4, 1)),
+          Y(exec, right, random_block<Scalar>(40, 4, 2));
+      Kokkos::View<Scalar*, Exec> const xy("xy", 4);
+      Kokkos::View<real_t<Scalar>*, Exec> const yy("yy", 4);
+      spmm_dots(exec, plan, alpha, A, X.const_view(), Scalar(0), Y.view, xy, yy);
+      auto const products = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), xy);
+      auto const squares = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), yy);
+      for (int j = 0; j < 4; ++j)
+        ASSERT_TRUE(is_nan(products(j)) && is_nan(squares(j))) << id << ", " << alpha;
+    }
+  }
 }
 
 TYPED_TEST(NotFinite, FactorsOfSumsOfNoColumnsAreTakenToo) {

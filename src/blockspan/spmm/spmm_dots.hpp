@@ -62,11 +62,12 @@ Real const* row_weights(std::nullptr_t, std::int64_t) {
 ///
 /// Where there is no fused kernel, the product runs as spmm would and one pass over X and Y
 /// follows, with the same results up to rounding: variants other than single_columns,
-/// rows, segments, segments_sorted, nonempty_rows and groups; nonempty_rows with
-/// beta != 0; matrices with blocks or more than 2^31 entries, or whose rows the plan has sorted;
-/// alpha = 0; more columns than the lanes of a warp cover at once (32 or 64; in vectors 512 or 1024
-/// bytes a row); all backends but CUDA (hosts gained nothing by it). The labels of its kernels show
-/// which it is: "Blockspan::spmm::<id>::dots", or "Blockspan::spmm_dots::separate" for the pass.
+/// rows, segments, segments_sorted, nonempty_rows and groups; nonempty_rows with beta != 0 or an
+/// alpha that is not finite; matrices with blocks or more than 2^31 entries, or whose rows the plan
+/// has sorted; alpha = 0; more columns than the lanes of a warp cover at once (32 or 64; in vectors
+/// 512 or 1024 bytes a row); all backends but CUDA (hosts gained nothing by it). The labels of its
+/// kernels show which it is: "Blockspan::spmm::<id>::dots", or "Blockspan::spmm_dots::separate" for
+/// the pass.
 ///
 /// Fixed order of summation: same input, same backend, same bits; no atomics. The error of x_dot_y
 /// against the exact sum with the Y that was stored is at most gamma_m sum_i |X(i, j)| |Y(i, j)|,

@@ -101,7 +101,7 @@ struct BlockFacts {
   bool must_run = false;       ///< the algorithm asked for, or none
   bool may_copy = true;        ///< there is memory for copies
   bool sums = false;           ///< conj(X) Y and |Y|^2 are summed as well ...
-  bool overwrites = false;     ///< ... and beta is 0
+  bool overwrites = false;     ///< ... and rows without entries become 0
   bool steps = false;          ///< a ProductStep is to be taken in the same kernel
 
   bool operator==(BlockFacts const&) const = default;

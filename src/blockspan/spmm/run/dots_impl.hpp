@@ -244,7 +244,8 @@ Decision const* fused_decision(PlanPanels<Exec, Ordinal> const& panels,
   auto blocks = block_facts(product, plan.options.must_run());
   blocks.x.vectors = blocks.x.vectors && rows_are_vectors(x);  // read as rows of Y are written
   blocks.sums = true;
-  blocks.overwrites = product.beta == Scalar(0);
+  // rows without entries become zero, or they are in the sums too: NaN, if alpha is not finite
+  blocks.overwrites = product.beta == Scalar(0) && product.alpha * Scalar(0) == Scalar(0);
   auto const& decision = plan.plain.decision_for(blocks);
   return decision.fuses_sums ? &decision : nullptr;
 }
