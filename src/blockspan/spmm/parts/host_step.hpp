@@ -35,7 +35,9 @@ struct StepWriter {
     auto* const to = reinterpret_cast<Real*>(at(own.Y));
     auto const* const residual = reinterpret_cast<Real const*>(at(own.step.R));
     auto const* const before = reinterpret_cast<Real const*>(at(own.step.Z));
-    if constexpr (is_complex_v<Scalar>)
+    if constexpr (Pack::reals % parts != 0)
+      return;  // no row of complex scalars has an odd number of reals
+    else if constexpr (is_complex_v<Scalar>)
       write_each(to, residual, before, factor, sums);
     else
       write_registers(to, residual, before, factor, sums[0]);
