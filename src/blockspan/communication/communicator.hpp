@@ -218,6 +218,8 @@ class Communicator {
       trouble = "out of memory";
     } catch (std::exception const& error) {
       trouble = error.what();
+    } catch (...) {
+      trouble = "an exception of an unknown type";
     }
   }
 

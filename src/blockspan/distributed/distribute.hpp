@@ -21,6 +21,13 @@ namespace blockspan {
 
 namespace distributed {
 
+/// Throws Error unless the partition has a part for each rank.
+inline void require_parts(char const* where, Communicator const& ranks,
+                          RowPartition const& partition) {
+  require(partition.ranks() == ranks.size(), where, "a partition for ", partition.ranks(),
+          " ranks, there are ", ranks.size());
+}
+
 /// Partitions rows at chunk boundaries, with balanced entries and rows. offsets: of all rows.
 template <class Exec, class Offset>
 RowPartition partition_by_entries(Offset const* offsets, std::int64_t rows, int ranks) {
@@ -98,6 +105,7 @@ std::shared_ptr<DistributedMatrix<sparse::scalar_t<Matrix>, Exec> const> distrib
   bool const here = ranks.rank() == root;
   ranks.run_agreed([&] {
     if (!here) return;
+    if (like) distributed::require_parts("distribute", ranks, *like);
     require(static_cast<std::int64_t>(A.numRows()) == A.numCols(), "distribute",
             "the matrix must be square (", A.numRows(), " x ", A.numCols(), ")");
     require(!like || like->global_rows() == A.numRows(), "distribute", "a partition of ",
@@ -116,6 +124,7 @@ std::shared_ptr<DistributedMatrix<sparse::scalar_t<Matrix>, Exec> const> distrib
 
   std::int64_t const n = partition.rows(ranks.rank());
   auto const range = [&](int r) {
+    if (partition.rows(r) == 0) return std::pair(std::int64_t{0}, std::int64_t{0});
     return std::pair(static_cast<std::int64_t>(offsets(partition.first(r))),
                      static_cast<std::int64_t>(offsets(partition.last(r))));
   };
@@ -161,6 +170,7 @@ std::shared_ptr<DistributedMatrix<Scalar, Exec> const> generate_distributed(
     return cut_by_weight(equal, spec.rows, unit, ranks.size());
   };
   RowPartition const partition = like ? *like : even();
+  ranks.run_agreed([&] { distributed::require_parts("generate_distributed", ranks, partition); });
   int const me = ranks.rank();
   auto const first = partition.first(me), last = partition.last(me);
   auto const [own, across] = ranks.run_agreed([&] {

@@ -58,6 +58,9 @@ class DistributedMatrix {
     constexpr auto where = "DistributedMatrix";
     auto const split = ranks.run_agreed([&] {
       require_partition(ranks);
+      require(std::is_sorted(rows.offsets.begin(), rows.offsets.end()) && !rows.offsets.empty() &&
+                  rows.offsets.front() == 0,
+              where, "row offsets that do not ascend from 0");
       require(rows.columns.size() == rows.values.size() &&
                   rows.offsets.back() == static_cast<std::int64_t>(rows.columns.size()),
               where, rows.columns.size(), " columns, ", rows.values.size(), " values, ",

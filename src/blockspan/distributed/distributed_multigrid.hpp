@@ -45,10 +45,11 @@ class DistributedMultigrid final : public LinearOperator<Scalar, Exec> {
   using Options = MultigridOptions<Scalar, Exec>;
 
   /// Called by all ranks; fences the instance. options: near_null has the local rows, coordinates
-  /// the nodes that have local rows (a node divided between ranks is on both); block_size 0: found
-  /// in the rows of rank 0. A and the arrays of `options` remain in use. Throws Error, on all
-  /// ranks, if an option is out of range or does not match, for prolongators on several ranks, and
-  /// as Multigrid. report().status is the quality of the hierarchy.
+  /// the nodes that have local rows (a node divided between ranks is on both); a rank without rows
+  /// may omit both; block_size 0: found in the rows of rank 0; all else is the same on all ranks. A
+  /// and the arrays of `options` remain in use. Throws Error, on all ranks, if an option is out of
+  /// range or does not match, for prolongators on several ranks, and as Multigrid. report().status
+  /// is the quality of the hierarchy.
   DistributedMultigrid(Exec const& exec, std::shared_ptr<Matrix const> A,
                        Options const& options = {},
                        DistributedMultigridOptions const& on_ranks = {});

@@ -32,6 +32,13 @@ struct RowPattern {
   }
 };
 
+namespace distributed {
+/// Throws Error, on all ranks, unless the pattern has the rows that this rank has, and columns of
+/// the matrix.
+void require_pattern(char const* where, Communicator const& ranks, RowPartition const& partition,
+                     RowPattern const& pattern);
+}  // namespace distributed
+
 /// A permutation of the rows of a square matrix, and of every block, distributed over ranks: from
 /// the caller's order, partitioned by `from`, to another one, partitioned by `to`. No rank holds an
 /// array of global length: it stores the new indices of its rows of `from` and the caller's indices
@@ -61,7 +68,8 @@ class RowOrder {
   }
 
   /// given: this rank's rows of `from`. Returns its rows of `to`, with new column indices, sorted
-  /// in each row. O(entries log(longest row)).
+  /// in each row. Throws Error, on all ranks, if they are not such rows. O(entries log(longest
+  /// row)).
   template <class Scalar>
   LocalRows<Scalar> rows(LocalRows<Scalar> const& given) const;
 

@@ -82,7 +82,7 @@ class PackedExchange {
           by_host() ? start(messages(host_sent_, halo.sends, host_packed_, halo.receives, k))
                     : start(messages(sent_, halo.sends, packed_, halo.receives, k));
       interior();
-      pending->finish();
+      if (pending) pending->finish();  // null: no columns
       if (by_host()) copy_halo(exec, packed_, host_packed_, k);
       ends(exec);
     }
@@ -116,7 +116,7 @@ class PackedExchange {
           by_host() ? start(messages(host_packed_, halo.receives, host_sent_, halo.sends, k))
                     : start(messages(packed_, halo.receives, sent_, halo.sends, k));
       own();
-      pending->finish();
+      if (pending) pending->finish();  // null: no columns
       if (by_host())
         copy(exec, sent_, host_sent_, 0, static_cast<std::int64_t>(halo.sent.size()) * k);
     }

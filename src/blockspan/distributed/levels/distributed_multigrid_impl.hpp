@@ -14,6 +14,41 @@ namespace blockspan {
 
 namespace distributed {
 
+/// The vectors of this rank; on a rank without rows, which may omit them, a view with the columns
+/// of the others. Throws Error, on all ranks, if the counts of columns differ otherwise.
+template <class View>
+View columns_of_all(Communicator const& ranks, char const* name, std::int64_t rows,
+                    View const& given) {
+  auto const mine = static_cast<std::int64_t>(given.extent(1)), most = ranks.largest(mine);
+  ranks.run_agreed([&] {
+    require(mine == most || (mine == 0 && rows == 0), "blockspan::multigrid", name, " has ", mine,
+            " columns, on another rank ", most);
+  });
+  return mine == most ? given : View(given.data(), 0, static_cast<std::size_t>(most));
+}
+
+/// Throws Error, on all ranks, if their options differ: some would wait in a collective.
+template <class Scalar, class Exec>
+void require_same_options(Communicator const& ranks, MultigridOptions<Scalar, Exec> const& options,
+                          DistributedMultigridOptions const& on_ranks) {
+  struct Shared {
+    int block_size, adaptive, coarse_rows, max_levels, degree;
+    bool pulses, probe;
+    MultigridPrecision precision;
+    double theta;
+    std::int64_t rows_gathered;
+    bool operator==(Shared const&) const = default;
+  };
+  Shared const mine{options.block_size,    options.adaptive,  options.coarse_rows,
+                    options.max_levels,    options.degree,    options.pulses,
+                    options.probe,         options.precision, options.theta,
+                    on_ranks.rows_gathered};
+  auto const all = ranks.gather(mine);
+  ranks.run_agreed([&] {
+    require(all[0] == mine, "blockspan::multigrid", "the options are not those of rank 0");
+  });
+}
+
 /// Throws Error, on all ranks, if an option does not match the local rows of A.
 template <class Scalar, class Exec>
 void require_options(DistributedMatrix<Scalar, Exec> const& A,
@@ -71,9 +106,15 @@ DistributedMultigrid<Scalar, Exec>::DistributedMultigrid(
     alone_ = std::make_unique<Multigrid<Scalar, Exec>>(exec, A->whole(), asked);
     return;
   }
-  distributed::require_options(*A, asked);
   auto options = asked;
-  options.block_size = distributed::unknowns_of_node(exec, *A, asked);
+  auto const& ranks = rows_.communicator();
+  distributed::require_same_options(ranks, asked, on_ranks);
+  options.near_null =
+      distributed::columns_of_all(ranks, "near_null", A->local_rows(), asked.near_null);
+  options.coordinates =
+      distributed::columns_of_all(ranks, "coordinates", A->local_rows(), asked.coordinates);
+  distributed::require_options(*A, options);
+  options.block_size = distributed::unknowns_of_node(exec, *A, options);
   state_ = std::make_unique<State>(options, levels::near_null_hint(asked, options.block_size),
                                    A->local_rows(), rows_);
   state_->set_up(

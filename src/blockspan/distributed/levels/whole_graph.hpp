@@ -20,6 +20,7 @@ struct WholePattern {
 inline WholePattern collect_pattern(Communicator const& ranks, RowPartition const& partition,
                                     RowPattern const& pattern) {
   constexpr std::int64_t most = std::numeric_limits<int>::max();
+  require_pattern("the order of rows", ranks, partition, pattern);
   auto const entries = ranks.sum(static_cast<std::int64_t>(pattern.columns.size()));
   ranks.run_agreed([&] {
     require(partition.global_rows() <= most && entries <= most, "the order of rows",

@@ -53,6 +53,21 @@ class ValueOfRow {
 
 }  // namespace
 
+void distributed::require_pattern(char const* where, Communicator const& ranks,
+                                  RowPartition const& partition, RowPattern const& pattern) {
+  ranks.run_agreed([&] {
+    auto const& [offsets, columns] = pattern;
+    std::int64_t const rows = partition.rows(ranks.rank()), all = partition.global_rows();
+    require(pattern.rows() == rows, where, pattern.rows(), " rows, this rank has ", rows);
+    require(
+        std::is_sorted(offsets.begin(), offsets.end()) &&
+            (offsets.empty() || (offsets.front() == 0 && offsets.back() == std::ssize(columns))),
+        where, "row offsets that do not ascend from 0 to the number of columns");
+    for (std::int64_t const column : columns)
+      require(column >= 0 && column < all, where, "an entry in column ", column + 1, " of ", all);
+  });
+}
+
 RowOrder::RowOrder(Communicator ranks, RowPartition from, RowPartition to,
                    std::vector<std::int64_t> places)
     : ranks_(std::move(ranks)),
@@ -115,6 +130,7 @@ RowOrder::RowOrder(Communicator ranks, RowPartition from, RowPartition to,
 }
 
 std::vector<std::int64_t> RowOrder::renumbered(RowPattern const& rows) const {
+  distributed::require_pattern("RowOrder", ranks_, from_, rows);
   ValueOfRow<std::int64_t> const place(ranks_, from_, rows, places_);
   std::vector<std::int64_t> numbers;
   numbers.reserve(rows.columns.size());
@@ -125,6 +141,7 @@ std::vector<std::int64_t> RowOrder::renumbered(RowPattern const& rows) const {
 RowOrder order_by_parts(Communicator const& ranks, RowPartition const& from,
                         RowPattern const& pattern, std::vector<int> const& part) {
   auto const parts = static_cast<std::size_t>(ranks.size());
+  distributed::require_pattern("order_by_parts", ranks, from, pattern);
   ranks.run_agreed([&] {
     require(static_cast<std::int64_t>(part.size()) == pattern.rows(), "order_by_parts", part.size(),
             " parts of ", pattern.rows(), " rows");

@@ -201,6 +201,8 @@ class RowsReader {
   }
 
   void check_partition(RowPartition const& partition) const {
+    require(partition.ranks() == ranks_.size(), path_, "a partition for ", partition.ranks(),
+            " ranks, there are ", ranks_.size());
     require(partition.global_rows() == header_.rows, path_, "a partition of ",
             partition.global_rows(), " rows for a matrix of ", header_.rows);
     require(partition.rows(me_) <= std::numeric_limits<int>::max(), path_, partition.rows(me_),

@@ -48,6 +48,7 @@ std::vector<int> scotch_parts(Communicator const& ranks, RowPartition const& fro
                               RowPattern const& pattern) {
   constexpr auto where = "scotch_parts";
   constexpr auto most = static_cast<std::int64_t>(std::numeric_limits<SCOTCH_Num>::max());
+  distributed::require_pattern(where, ranks, from, pattern);
   std::int64_t const n = pattern.rows(), first = from.first(ranks.rank());
   if (ranks.size() == 1) return std::vector<int>(static_cast<std::size_t>(n), 0);
   auto const entries = ranks.sum(static_cast<std::int64_t>(pattern.columns.size()));

@@ -75,7 +75,7 @@ bool Hierarchy<Scalar, Exec, Ranks>::measure(Exec const& exec, SetupRun<Scalar, 
   std::string const fault = level.spectrum.fault;
   if (number == 0) {
     if (level.spectrum.indefinite_row >= 0 || !level.spectrum.estimate.finite)
-      fail("blockspan::multigrid", fault);
+      communicator().run_agreed([&] { fail("blockspan::multigrid", fault); });
     // Ritz values have no meaning if A is not Hermitian
     if (!OperatorProbe<Scalar, Exec>(exec, *level.op, *level.op, options.seed).hermitian()) {
       reject(report, MultigridStatus::not_hermitian,

@@ -27,6 +27,7 @@ inline void reject(MultigridReport& report, MultigridStatus status, std::string 
 /// ranks.
 inline MultigridLevelReport sum_over_ranks(Communicator const& ranks, MultigridLevelReport level) {
   level.nodes = ranks.sum(level.nodes);
+  level.theta = ranks.largest(level.theta);  // zero on a rank without rows
   level.aggregates = ranks.sum(level.aggregates);
   level.largest = ranks.largest(level.largest);
   level.left_out = ranks.sum(level.left_out);

@@ -196,11 +196,13 @@ bool OneRank<Scalar, Exec>::invert_on_host(Exec const& exec, Levels& all) {
   all.report.null_vectors = result.null_vectors;
   if (!result.finite || result.lowest < -1e-9) {
     std::ostringstream message;
-    message
-        << "level " << all.levels.size() - 1 << " has "
-        << (result.finite ? "the eigenvalue " : "entries that are not finite")
-        << (result.finite ? result.lowest : 0)
-        << " times its largest: not positive semidefinite; chebyshev and multigrid do not apply";
+    message << "level " << all.levels.size() - 1 << " has ";
+    if (result.finite)
+      message << "the eigenvalue " << result.lowest
+              << " times its largest: not positive semidefinite";
+    else
+      message << "entries that are not finite";
+    message << "; chebyshev and multigrid do not apply";
     reject(all.report, MultigridStatus::indefinite, message.str());
     return true;
   }

@@ -21,7 +21,9 @@ Kokkos::Array<double, 3> centroid(ConstBlock<Real, Exec> const& coordinates,
     for (int c = 0; c < d; ++c) centre[c] += host(i, c) / all;
   for (int c = 0; c < d; ++c) {
     centre[c] = ranks.sum(centre[c]);
-    require(std::isfinite(centre[c]), "blockspan::multigrid", "coordinates are not finite");
+    ranks.run_agreed([&] {
+      require(std::isfinite(centre[c]), "blockspan::multigrid", "coordinates are not finite");
+    });
   }
   return centre;
 }
@@ -120,8 +122,10 @@ Block<Scalar, Exec> given_vectors(Exec const& exec, ConstBlock<Scalar, Exec> con
   auto const rows = space.global_rows(static_cast<std::int64_t>(given.extent(0)));
   for (std::size_t j = 0; j < norms.extent(0) && rows > 0; ++j) {
     double const norm = space.communicator().largest(static_cast<double>(norms(j)));
-    require(norm > 0 && std::isfinite(norm), "blockspan::multigrid", "near-null vector ", j + 1,
-            norm == 0 ? " is zero" : " is not finite");
+    space.communicator().run_agreed([&] {
+      require(norm > 0 && std::isfinite(norm), "blockspan::multigrid", "near-null vector ", j + 1,
+              norm == 0 ? " is zero" : " is not finite");
+    });
   }
   return B;
 }
