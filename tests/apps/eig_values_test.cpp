@@ -272,15 +272,23 @@ TEST(EigNotes, TellOfAToleranceBelowTheAttainable) {
   EXPECT_LE(report["residuals"][3], 50 * 0x1p-53);
 }
 
+/// But that of a BLAS that does not know the processor.
+std::size_t notes_of_problem(nlohmann::json const& report) {
+  std::size_t count = 0;
+  for (std::string const note : report["notes"])
+    count += note.find("OPENBLAS_CORETYPE") == std::string::npos ? 1 : 0;
+  return count;
+}
+
 TEST(EigNotes, TellOfAClusterThatIsCut) {
   // The second to fourth eigenvalue of a cube are equal.
   auto const [outcome, report] =
       run_eig({"laplace7:9x9x9", "--pairs", "2", "--tolerance", "1e-10"});
   EXPECT_EQ(outcome.status, 0);
   EXPECT_NE(outcome.out.find("cuts a cluster"), std::string::npos) << outcome.out;
-  EXPECT_EQ(report["notes"].size(), 1u);
+  EXPECT_EQ(notes_of_problem(report), 1u);
   auto const whole = run_eig({"laplace7:9x9x9", "--pairs", "4", "--tolerance", "1e-10"});
-  EXPECT_EQ(whole.report["notes"].size(), 0u) << whole.report["notes"];
+  EXPECT_EQ(notes_of_problem(whole.report), 0u) << whole.report["notes"];
 }
 
 }  // namespace

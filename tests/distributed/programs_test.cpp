@@ -165,9 +165,10 @@ TEST(ProgramsOnRanks, ChangeOverBeforeTheFirstIterationAsOneRankDoes) {
   TemporaryFolder const folder;
   std::string const path = folder / "report.json", x = folder / "x.mtx";
   auto const solve = [&](int ranks, std::vector<std::string> const& more) {
-    std::vector<std::string> words{"laplace5:200", "--columns",    "3",
-                                   "--backend",    host_backend(), "--report",
-                                   path,           "--solution",   x};
+    std::vector<std::string> words{
+        "laplace5:200", "--columns",    "3",
+        "--backend",    host_backend(), "--report",
+        path,           "--solution",   more.empty() ? x : folder / "other.mtx"};
     words.insert(words.end(), more.begin(), more.end());
     auto const outcome = run_on_ranks(ranks, "blockspan-solve", words);
     EXPECT_EQ(outcome.status, 0) << outcome.err;

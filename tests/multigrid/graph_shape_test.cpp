@@ -21,9 +21,19 @@ namespace {
 template <class Scalar>
 using Crs = CrsMatrix<Scalar, Kokkos::DefaultHostExecutionSpace>;
 
+/// A copy on the host: there are no generators for a host that is no backend of the build.
 template <class Scalar>
 Crs<Scalar> of_spec(std::string const& spec) {
-  return generate<Scalar>(Kokkos::DefaultHostExecutionSpace(), spec);
+  auto const A = generate<Scalar>(Kokkos::DefaultExecutionSpace(), spec);
+  auto const copy = [](auto const& from) {
+    return Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), from);
+  };
+  auto const values = copy(A.values);
+  auto const offsets = copy(A.graph.row_map);
+  auto const columns = copy(A.graph.entries);
+  return Crs<Scalar>("A", A.numRows(), A.numCols(), static_cast<int>(A.nnz()),
+                     const_cast<Scalar*>(values.data()), const_cast<int*>(offsets.data()),
+                     const_cast<int*>(columns.data()));
 }
 
 /// a_ij *= f(i, j), which keeps A Hermitian.

@@ -123,8 +123,10 @@ void require_separate(std::vector<NamedFile> const& outputs, std::vector<NamedFi
 void require_readable(std::vector<NamedFile> const& inputs) {
   for (auto const& [option, path] : inputs) {
     if (path.empty() || path == "-" || is_generator_spec(path)) continue;
-    require(::access(path.c_str(), R_OK) == 0, path, "expected a readable ",
-            option == "--hierarchy" ? "folder" : "file", ", found '", std::strerror(errno), "'");
+    if (::access(path.c_str(), R_OK) == 0) continue;
+    std::string const reason = std::strerror(errno);
+    fail(path, "expected a readable ", option == "--hierarchy" ? "folder" : "file", ", found '",
+         reason, "'");
   }
 }
 

@@ -141,13 +141,13 @@ std::vector<std::int64_t> RowOrder::renumbered(RowPattern const& rows) const {
 RowOrder order_by_parts(Communicator const& ranks, RowPartition const& from,
                         RowPattern const& pattern, std::vector<int> const& part) {
   auto const parts = static_cast<std::size_t>(ranks.size());
-  distributed::require_pattern("order_by_parts", ranks, from, pattern);
   ranks.run_agreed([&] {
     require(static_cast<std::int64_t>(part.size()) == pattern.rows(), "order_by_parts", part.size(),
             " parts of ", pattern.rows(), " rows");
     for (int const p : part)
       require(p >= 0 && p < ranks.size(), "order_by_parts", "part ", p, " of ", ranks.size());
   });
+  distributed::require_pattern("order_by_parts", ranks, from, pattern);
   ValueOfRow<int> const part_of(ranks, from, pattern, part);
   // kinds of rows, in order: interior rows of part p, other rows of part p, interior rows of part p
   // + 1, ...
