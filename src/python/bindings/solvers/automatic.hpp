@@ -104,12 +104,12 @@ class CourseOfSolve {
     return !due && !ended_;
   }
 
-  /// Takes the first preconditioner, made now where that is not the polynomial. Without iterations
-  /// where a signal's handler has raised meanwhile.
+  /// Takes the first preconditioner, made now where that is not the polynomial. Where a signal's
+  /// handler has raised meanwhile there may be none, and the monitor ends the solve.
   void begin() {
     Kokkos::Timer const setup;
     if (automatic_->late()) {
-      if (!automatic_->change(interruption_, 0)) options_.max_iterations = 0;
+      automatic_->change(interruption_, 0);
       setup_ += setup.seconds();
     }
     options_.preconditioner = automatic_->op();
