@@ -62,11 +62,9 @@ struct Preconditioner {
   std::string fault = {};   ///< without op: why the method does not apply to A
   bool automatic = false;   ///< may be replaced during the solve, see change_over_of
   bool polynomial = false;  ///< automatic: begins with chebyshev, else with Jacobi
-  /// automatic: the shape of the graph, where it was computed; without op change_over must be
-  /// called before the first iteration.
+  /// automatic: of the graph, if computed; without op change_over comes before any iteration.
   std::optional<GraphShape> shape = {};
-  /// Replaces a preconditioner that a solver found not to be positive definite; empty, or returning
-  /// false: not possible.
+  /// Replaces one found not to be positive definite; empty, or returning false: not possible.
   std::function<bool(Preconditioner&)> mend = {};
   /// Updates it for other values of the same pattern; empty: create a new one. Throws as the setup.
   std::function<void(Preconditioner&, Matrix const&)> refresh = {};
