@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include <blockspan/distributed/change_over.hpp>
 #include <blockspan/distributed/preconditioner.hpp>
 
 #include "distributed/ranks.hpp"

@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include <blockspan/distributed/change_over.hpp>
 #include <blockspan/distributed/preconditioner.hpp>
 #include <blockspan/multigrid/exchange.hpp>
 #include <blockspan/support/error.hpp>

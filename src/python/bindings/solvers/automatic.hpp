@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <blockspan/distributed/distribute.hpp>
+#include <blockspan/distributed/change_over.hpp>
 #include <blockspan/distributed/preconditioner.hpp>
 #include <blockspan/support/interruption.hpp>
 
