@@ -24,7 +24,11 @@ ChangeOver change_over_of(PreconditionerInput<Scalar, Exec> const& in,
   if (M.shape) shape = [seen = *M.shape] { return seen; };
   ChangeOver course(in.kind, M.polynomial, in.A->partition().global_rows(), in.columns, tolerance,
                     alone || Linked::direct, std::move(shape));
-  if (!M.op) course.begin_early(*M.shape, early_work(in.kind, *M.shape, in.columns, in.tolerance));
+  if (M.op) return course;
+  if (M.shape)
+    course.begin_early(*M.shape, early_work(in.kind, *M.shape, in.columns, in.tolerance));
+  else
+    course.begin_with_levels();
   return course;
 }
 
@@ -42,6 +46,7 @@ void change_over(PreconditionerInput<Scalar, Exec> const& in, ChangeOver& course
   auto first = make.first_to_iterate();
   first.notes.insert(first.notes.begin(), M.notes.begin(), M.notes.end());
   M = std::move(first);
+  if (course.begins_with_levels()) course = change_over_of<Linked>(in, M, in.tolerance);
 }
 
 }  // namespace blockspan

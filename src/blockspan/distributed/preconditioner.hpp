@@ -189,17 +189,22 @@ class PreconditionerMaker {
     fail(in_.where, "multigrid on several ranks is in double precision only");
   }
 
-  /// The first preconditioner of `automatic`, or, where the graph says that it takes many
-  /// iterations, no op.
+  /// The first preconditioner of `automatic`; no op where the graph or, on devices, the rows say
+  /// that it takes many iterations.
   Made first_of_automatic() const {
     std::optional<GraphShape> shape;
+    bool early = false;
     if (in_.tolerance > 0) {
       if (positive()) require_diagonal();
-      shape = early_shape(in_.kind, in_.exec, *in_.A, *in_.product, jacobi_factors());
+      auto const W = jacobi_factors();
+      if constexpr (support::runs_on_host_v<Exec>) {
+        shape = early_shape(in_.kind, in_.exec, *in_.A, *in_.product, W);
+        early = shape && early_work(in_.kind, *shape, in_.columns, in_.tolerance) > 0;
+      } else
+        early = levels_at_once(in_.kind, in_.exec, *in_.A, *in_.product, W, in_.tolerance);
     }
     // what suits indefinite pairs is Jacobi
-    bool const early = shape && early_work(in_.kind, *shape, in_.columns, in_.tolerance) > 0 &&
-                       (positive() || chebyshev_setup(ChebyshevOptions{}).usable());
+    early = early && (positive() || chebyshev_setup(ChebyshevOptions{}).usable());
     auto made = early ? Made{.automatic = true, .polynomial = true} : first_to_iterate();
     made.shape = shape;
     return made;

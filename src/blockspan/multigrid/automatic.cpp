@@ -83,6 +83,12 @@ double early_work(SolveKind kind, GraphShape const& shape, int columns, double t
   return all * together / columns;
 }
 
+bool levels_pay_at_once(double mean_row_sum, double tolerance) {
+  constexpr double setup = 10;  // iterations, see perf/results/python/automatic_device.md
+  return mean_row_sum > 1e-12 &&
+         fewest_iterations({.small_eigenvalue = mean_row_sum}, 1, tolerance) > setup;
+}
+
 std::int64_t factors_worth(std::int64_t rows, std::int64_t nonzeros, int columns, double left) {
   // factors of e entries take some e^2 / rows multiplications, in dense blocks: three of these take
   // at most the time of one of a product
@@ -119,7 +125,10 @@ void ChangeOver::begin_early(GraphShape const& shape, double left) {
   late_ = may_coarsen_;
 }
 
+void ChangeOver::begin_with_levels() { late_ = begins_with_levels_ = may_coarsen_; }
+
 std::string ChangeOver::early_reason() const {
+  if (begins_with_levels_) return "a device sets it up in the time of some ten iterations";
   if (kind_ == SolveKind::eigenpairs)
     return "the graph is as narrow as one of the plane, whose lowest pairs take long otherwise";
   std::ostringstream reason;

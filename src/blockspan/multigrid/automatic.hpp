@@ -111,6 +111,11 @@ double fewest_iterations(GraphShape const& shape, int together, double tolerance
 /// the lowest pairs of a narrow graph; else 0.
 double early_work(SolveKind kind, GraphShape const& shape, int columns, double tolerance);
 
+/// The same on a device, which sets up a hierarchy in the time of some ten iterations: whether a
+/// system of such a mean_row_sum is likely to need more. The mean is what the constant has of the
+/// eigenvalues, so that the smallest is hardly above it.
+bool levels_pay_at_once(double mean_row_sum, double tolerance);
+
 /// Memory limit in bytes for factors that cost less than `left` iterations with the polynomial; 0:
 /// no limit. nonzeros: of the matrix of `rows` rows; columns: those iterated together.
 std::int64_t factors_worth(std::int64_t rows, std::int64_t nonzeros, int columns, double left);
@@ -139,6 +144,10 @@ class ChangeOver {
   bool due(std::span<double const> errors, int iteration, int groups_after = 0);
   /// Is due before the first iteration, with so many left by the eigenvalue of that shape.
   void begin_early(GraphShape const& shape, double left);
+  /// Is due before the first iteration, for multigrid alone and if its probe is good. If not,
+  /// take() leaves M without op, and the solve that then iterates needs another ChangeOver.
+  void begin_with_levels();
+  bool begins_with_levels() const { return begins_with_levels_; }
   bool late() const { return late_; }    ///< the last result of due()
   double left() const { return left_; }  ///< iterations left then, of the polynomial on all columns
 
@@ -151,6 +160,11 @@ class ChangeOver {
   void take(int iterations, Made& M, Levels const& levels, Factors const& factors,
             Inverse const& inverse) {
     late_ = false;
+    if (begins_with_levels_) {
+      auto made = levels();
+      if (made.op && !made.levels->strong()) leave(made);
+      return take_over(std::move(made), iterations, "multigrid", M);
+    }
     if (std::exchange(may_coarsen_, false)) {
       bool const first = factors_first();
       if (first) {
@@ -164,11 +178,7 @@ class ChangeOver {
         auto complete = factors(left());
         if (complete.op) return take_over(std::move(complete), iterations, "direct", M);
       }
-      if (made.op && !weak_multigrid_pays(*made.levels, left())) {
-        made.notes = {"multigrid is " + std::string(to_string(made.levels->status)) + ": " +
-                      made.levels->message};
-        made.op.reset();
-      }
+      if (made.op && !weak_multigrid_pays(*made.levels, left())) leave(made);
       return take_over(std::move(made), iterations, "multigrid", M);
     }
     iterations_ = never;
@@ -196,6 +206,14 @@ class ChangeOver {
     if (shape_.narrow) return shape_.mixed_signs || shape_.uneven;
     // a symbolic factorization gives the exact work, but costs as much as some iterations
     return shape_.mixed_signs && shape_.dissection < ChebyshevOptions{}.degree * left_ * columns_;
+  }
+
+  /// Drops a hierarchy; its status is the reason.
+  template <class Made>
+  static void leave(Made& made) {
+    made.notes = {"multigrid is " + std::string(to_string(made.levels->status)) + ": " +
+                  made.levels->message};
+    made.op.reset();
   }
 
   template <class Made>
@@ -228,6 +246,7 @@ class ChangeOver {
   int iterations_ = never;    ///< factors may follow, after so many iterations
   double left_ = std::numeric_limits<double>::infinity();
   bool late_ = false;
+  bool begins_with_levels_ = false;
 };
 
 }  // namespace blockspan

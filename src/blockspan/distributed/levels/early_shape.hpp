@@ -16,8 +16,8 @@
 #include <blockspan/support/backend.hpp>
 #include <blockspan/support/scalar.hpp>
 
-// The graph of a matrix as `automatic` looks at it: on hosts; a device has none. All ranks call
-// these functions together, and find the same.
+// What `automatic` looks at before the first iteration: on hosts the graph, on devices, which have
+// none, the sums of rows. All ranks call these functions together, and find the same.
 
 namespace blockspan::distributed {
 
@@ -44,23 +44,33 @@ std::function<GraphShape()> later_shape(Exec const& exec, SharedRows<Scalar, Exe
 /// same on one rank, for the same course on any number of them.
 inline constexpr std::int64_t early_most_entries = std::int64_t{1} << 26;
 
-/// The shape of a narrow graph, with small_eigenvalue, before the first iteration; nothing for a
-/// system whose rows, weighted by the inverse of their diagonal, do not say that iterations may be
-/// many. For it one product, and where they do the time of some.
+/// Hosts: the shape of a narrow graph, with small_eigenvalue, before the first iteration; nothing
+/// for a system whose rows, weighted by the inverse of their diagonal, do not say that iterations
+/// may be many. For it one product, and where they do the time of some.
 template <class Scalar, class Exec, class Weights>
 std::optional<GraphShape> early_shape(SolveKind kind, Exec const& exec,
                                       DistributedMatrix<Scalar, Exec> const& A,
                                       LinearOperator<Scalar, Exec> const& product,
                                       Weights const& weights) {
-  if constexpr (support::runs_on_host_v<Exec>) {
-    std::int64_t const rows = A.partition().global_rows();
-    if (rows < early_least_rows || A.nonzeros() > early_most_entries) return {};
-    if (kind == SolveKind::system &&
-        !may_change_early(operators::mean_row_sum(exec, product, rows, weights)))
-      return {};
-    if (auto const shape = shape_of_rows(exec, A, GraphLook::early); shape.narrow) return shape;
-  }
+  std::int64_t const rows = A.partition().global_rows();
+  if (rows < early_least_rows || A.nonzeros() > early_most_entries) return {};
+  if (kind == SolveKind::system &&
+      !may_change_early(operators::mean_row_sum(exec, product, rows, weights)))
+    return {};
+  if (auto const shape = shape_of_rows(exec, A, GraphLook::early); shape.narrow) return shape;
   return {};
+}
+
+/// Whether a device begins with multigrid: for pairs, and for systems whose rows, weighted by the
+/// inverse of their diagonal, say that iterations may be many. One product.
+template <class Scalar, class Exec, class Weights>
+bool levels_at_once(SolveKind kind, Exec const& exec, DistributedMatrix<Scalar, Exec> const& A,
+                    LinearOperator<Scalar, Exec> const& product, Weights const& weights,
+                    double tolerance) {
+  std::int64_t const rows = A.partition().global_rows();
+  if (rows < early_least_rows) return false;
+  return kind == SolveKind::eigenpairs ||
+         levels_pay_at_once(operators::mean_row_sum(exec, product, rows, weights), tolerance);
 }
 
 }  // namespace blockspan::distributed
