@@ -8,6 +8,17 @@
 
 namespace blockspan::blocks {
 
+/// True if no two elements of X share memory: its rows, or its columns, lie one behind the other.
+template <class Scalar>
+bool has_distinct_elements(BlockRef<Scalar> const& X) {
+  std::int64_t const rows = X.rows, columns = X.columns;
+  if (rows == 0 || columns == 0) return true;
+  bool const rows_apart = rows < 2 || X.row_stride > (columns - 1) * X.column_stride;
+  bool const columns_apart = columns < 2 || X.column_stride > (rows - 1) * X.row_stride;
+  bool const no_zero = (rows < 2 || X.row_stride > 0) && (columns < 2 || X.column_stride > 0);
+  return no_zero && (rows_apart || columns_apart);
+}
+
 /// True if two blocks may share an element. Exact for two blocks with the same strides (as two
 /// ranges of columns, or of rows, of one block have); where the strides differ, blocks whose
 /// address ranges intersect count as overlapping.

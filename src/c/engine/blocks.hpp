@@ -6,6 +6,7 @@
 #include <Kokkos_Core.hpp>
 
 #include <blockspan/blocks/block.hpp>
+#include <blockspan/blocks/overlap.hpp>
 #include <blockspan/multivector/convert.hpp>
 #include <blockspan/support/backend.hpp>
 #include <blockspan/support/error.hpp>
@@ -43,6 +44,11 @@ using Strided =
     Kokkos::View<Scalar**, Kokkos::LayoutStride, Kokkos::Device<Exec, typename Exec::memory_space>,
                  Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
+template <class Scalar>
+blocks::BlockRef<Scalar> block_ref(blockspan_block const& b) {
+  return {static_cast<Scalar*>(b.data), b.rows, b.columns, b.row_stride, b.column_stride};
+}
+
 /// Throws Error unless the block can be one of that scalar and of `rows` rows.
 template <class Scalar, class Exec>
 void require_block(char const* where, char const* name, blockspan_block const* block,
@@ -64,27 +70,8 @@ template <class Scalar, class Exec>
 void require_result(char const* where, char const* name, blockspan_block const* block,
                     std::int64_t rows) {
   require_block<Scalar, Exec>(where, name, block, rows);
-  auto const& b = *block;
-  bool const rows_apart = b.rows < 2 || b.row_stride > (b.columns - 1) * b.column_stride;
-  bool const columns_apart = b.columns < 2 || b.column_stride > (b.rows - 1) * b.row_stride;
-  bool const no_zero = (b.rows < 2 || b.row_stride > 0) && (b.columns < 2 || b.column_stride > 0);
-  bool const empty = b.rows == 0 || b.columns == 0;
-  require(empty || (no_zero && (rows_apart || columns_apart)), where, "elements of ", name,
-          " share memory: strides ", b.row_stride, ", ", b.column_stride);
-}
-
-/// Whether two blocks may have elements in common: one begins before the other ends.
-template <class Scalar>
-bool may_overlap(blockspan_block const& a, blockspan_block const& b) {
-  if (a.rows * a.columns == 0 || b.rows * b.columns == 0) return false;
-  auto const first = [](blockspan_block const& x) {
-    return reinterpret_cast<std::uintptr_t>(x.data);
-  };
-  auto const end = [&](blockspan_block const& x) {
-    auto const last = (x.rows - 1) * x.row_stride + (x.columns - 1) * x.column_stride;
-    return first(x) + static_cast<std::uintptr_t>(last + 1) * sizeof(Scalar);
-  };
-  return first(a) < end(b) && first(b) < end(a);
+  require(blocks::has_distinct_elements(block_ref<Scalar>(*block)), where, "elements of ", name,
+          " share memory: strides ", block->row_stride, ", ", block->column_stride);
 }
 
 template <class Scalar, class Exec>

@@ -60,8 +60,8 @@ void Linear<Scalar, Exec>::apply(blockspan_block const* X, blockspan_block const
   require_result<Scalar, Exec>(where, "Y", Y, library().rows());
   require(X->columns == Y->columns, where, "X has ", X->columns, " columns, Y has ", Y->columns);
   if (X->columns == 0) return;
-  Rows const x(exec(), *X, Rows::Use::read, may_overlap<Scalar>(*X, *Y)),
-      y(exec(), *Y, Rows::Use::write);
+  bool const overlap = blocks::may_overlap<Scalar>(block_ref<Scalar>(*X), block_ref<Scalar>(*Y));
+  Rows const x(exec(), *X, Rows::Use::read, overlap), y(exec(), *Y, Rows::Use::write);
   library().apply(exec(), x.view(), y.view());
   y.give_back(exec());
   if constexpr (support::runs_on_host_v<Exec>) exec().fence("blockspan_apply_operator");

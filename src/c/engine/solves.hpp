@@ -228,7 +228,7 @@ void Linear<Scalar, Exec>::solve_spd(Operator const* preconditioner, blockspan_b
   auto const null_space =
       copy_of<Scalar>(exec(), where, "null_space", options.null_space, A.rows());
   o.null_space = null_space;
-  bool const beside = !may_overlap<Scalar>(*B, *X);
+  bool const beside = !blocks::may_overlap<Scalar>(block_ref<Scalar>(*B), block_ref<Scalar>(*X));
   auto const copy = copy_of<Scalar>(exec(), where, "B", beside ? nullptr : B, A.rows());
   auto const b = beside ? strided<Scalar, Exec>(*B) : Strided<Scalar, Exec>(copy);
   auto const report =

@@ -7,6 +7,7 @@
 #include <sstream>
 #include <utility>
 
+#include <blockspan/blocks/overlap.hpp>
 #include <blockspan/operators/matrix_operator.hpp>
 #include <blockspan/sparse/symmetry.hpp>
 #include <blockspan/sparse/validate.hpp>
@@ -80,8 +81,8 @@ class PlanOf final : public Plan {
     matrix_->check_unchanged();
     auto const x = strided_block<Scalar const>(X, "X");
     auto const y = strided_block<Scalar>(Y, "out");
-    require(are_apart(y), "blockspan.spmm", "elements of out share memory: strides ", y.stride(0),
-            ", ", y.stride(1));
+    require(blocks::has_distinct_elements(blocks::block_ref<Exec>(y)), "blockspan.spmm",
+            "elements of out share memory: strides ", y.stride(0), ", ", y.stride(1));
     WithoutGil const without_gil;
     std::scoped_lock const lock(mutex_);
     calls_.queue(stream, {op, x.extent(1), own_values, order_of(x), order_of(y)},

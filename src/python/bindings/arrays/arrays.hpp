@@ -152,16 +152,6 @@ StridedBlock<Scalar> strided_block(AnyArray const& array, char const* name) {
                            array.shape(1), static_cast<std::size_t>(array.stride(1))));
 }
 
-/// Whether no two elements share memory: rows or columns lie behind each other.
-template <class View>
-bool are_apart(View const& y) {
-  auto const behind = [&](int one, int other) {
-    return y.extent(one) < 2 || y.stride(one) > (y.extent(other) - 1) * y.stride(other);
-  };
-  bool const all = (y.extent(0) < 2 || y.stride(0) > 0) && (y.extent(1) < 2 || y.stride(1) > 0);
-  return y.size() == 0 || (all && (behind(0, 1) || behind(1, 0)));
-}
-
 /// A view of a row-major array, as the solvers take them.
 template <class Scalar, class AnyArray>
 auto row_major_block(AnyArray const& array, char const* name) {
