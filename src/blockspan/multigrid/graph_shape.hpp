@@ -89,11 +89,7 @@ class GraphSearch {
       for (std::size_t k = cuts[b]; k < cuts[b + 1]; ++k) {
         std::size_t const i = reached_[k];
         if (edges[i] == 0) continue;
-        double sum = 0, diagonal = 0;
-        of_entries(i, [&](std::size_t j, double value) {
-          sum += value * edges[j];
-          if (i == j) diagonal += value;
-        });
+        auto const [sum, diagonal] = row_times(i, [&](std::size_t j) { return edges[j]; });
         energy += edges[i] * sum, mass += diagonal * edges[i] * edges[i];
       }
       quotients[b] = mass > 0 ? energy / mass : none;
@@ -111,6 +107,17 @@ class GraphSearch {
     for (auto p = offsets(row); p < offsets(row + 1); ++p)
       f(static_cast<std::size_t>(A_.graph.entries(p)),
         static_cast<double>(real_part(A_.values(p))));
+  }
+
+  /// Row i of A times x, and the sum of its diagonal entries.
+  template <class Vector>
+  std::pair<double, double> row_times(std::size_t i, Vector const& x) const {
+    double sum = 0, diagonal = 0;
+    of_entries(i, [&](std::size_t j, double value) {
+      sum += value * x(j);
+      if (i == j) diagonal += value;
+    });
+    return {sum, diagonal};
   }
 
   /// Of every row reached the edges to the nearest fixed one; empty where a diagonal entry is not
@@ -132,11 +139,7 @@ class GraphSearch {
       for (std::size_t k = cuts[b]; k < end; ++k) reach(reached_[k], 0);
     }
     for (std::size_t const i : reached_) {
-      double sum = 0, diagonal = 0;
-      of_entries(i, [&](std::size_t j, double value) {
-        sum += value;
-        if (i == j) diagonal += value;
-      });
+      auto const [sum, diagonal] = row_times(i, [](std::size_t) { return 1; });
       if (!(diagonal > 0)) return {};
       if (!(sum <= cancels * diagonal)) reach(i, 0);
     }
