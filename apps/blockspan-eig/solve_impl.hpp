@@ -173,12 +173,9 @@ void iterate(Exec const& exec, EigCommand const& command, EigProblem<Scalar, Exe
   auto& T = setup.T;
   auto& options = setup.options;
   Communicator const ranks = problem.rows.space.communicator();
-  auto late = change_over_of<LinkedHere>(setup.input, T, command.tolerance);
-  if (late.late()) {  // before the first iteration
-    switch_late(setup.input, command.preconditioner_choice, late, 0, T);
-    options.preconditioner = T.op.get();
-    result.seconds.setup += lap();
-  }
+  auto late = begin_with(setup.input, command.preconditioner_choice, command.tolerance, T);
+  options.preconditioner = T.op.get();
+  result.seconds.setup += lap();
   options.monitor = [&](LobpcgProgress<double> const& now) {
     bool const goes_on = observer(now);
     auto const& errors = now.backward_errors;

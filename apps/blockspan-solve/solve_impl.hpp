@@ -270,12 +270,9 @@ void iterate(Exec const& exec, SolveCommand const& command, ProgressLine& progre
   auto& M = setup.M;
   auto& options = setup.options;
   Communicator const ranks = system.rows.space.communicator();
-  auto late = change_over_of<LinkedHere>(setup.input, M, command.tolerance);
-  if (late.late()) {  // before the first iteration
-    switch_late(setup.input, command.preconditioner_choice, late, 0, M);
-    options.preconditioner = M.op.get();
-    result.seconds.setup += lap();
-  }
+  auto late = begin_with(setup.input, command.preconditioner_choice, command.tolerance, M);
+  options.preconditioner = M.op.get();
+  result.seconds.setup += lap();
   options.monitor = [&](CgProgress<double> const& now) {
     progress.iteration(now.iteration, now.converged, now.residuals, command.tolerance);
     auto const group = std::span(now.residuals).subspan(now.first_column, now.group_columns);

@@ -137,4 +137,15 @@ void switch_late(PreconditionerInput<Scalar, Exec> const& in, PreconditionerChoi
   preconditioning::finish(in, choice, had_levels, M);
 }
 
+/// When a solve that M begins is to change its preconditioner. What is due before the first
+/// iteration replaces M here. All ranks together. Waits for the instance.
+template <class Scalar, class Exec>
+ChangeOver begin_with(PreconditionerInput<Scalar, Exec> const& in,
+                      PreconditionerChoice const& choice, double tolerance,
+                      Preconditioner<Scalar, Exec>& M) {
+  auto late = change_over_of<LinkedHere>(in, M, tolerance);
+  if (late.late()) switch_late(in, choice, late, 0, M);
+  return late;
+}
+
 }  // namespace blockspan::apps
