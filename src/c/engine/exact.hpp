@@ -5,10 +5,8 @@
 #include <string>
 #include <type_traits>
 
-#if defined(BLOCKSPAN_HAS_DIRECT)
 #include <blockspan/distributed/factored_pencil.hpp>
 #include <blockspan/solvers/exact.hpp>
-#endif
 
 #include "../errors.hpp"
 #include "matrix.hpp"
@@ -35,8 +33,6 @@ template <class Scalar>
             "-DBlockspan_ENABLE_DIRECT=ON)");
 #endif
 }
-
-#if defined(BLOCKSPAN_HAS_DIRECT)
 
 inline ExactOptions library_options(char const* where, blockspan_exact_options const& given) {
   ExactOptions o;
@@ -126,8 +122,6 @@ inline void give_report(Context& context, ExactReport report, std::int64_t room,
   summary.iterations = report.steps;
   summary.operator_applications = report.factorizations;
 }
-
-#endif
 
 template <class Derived, class Scalar, class Exec>
 void FactoredMatrix<Derived, Scalar, Exec>::near(Operator const* M, double sigma,
