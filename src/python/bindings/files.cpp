@@ -24,7 +24,7 @@ nb::object to_numpy(View const& view) {
       Result(const_cast<void*>(static_cast<void const*>(view.data())), {view.extent(0)}, owner));
 }
 
-/// The arrays of what make() makes.
+/// Calls make() and returns the arrays of its matrix.
 template <class Scalar, class Make>
 nb::tuple arrays_of(Make const& make) {
   auto const A = interruptible([&] {

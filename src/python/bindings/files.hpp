@@ -4,7 +4,7 @@
 
 namespace blockspan::python {
 
-/// Matrices from files and specs, as arrays of NumPy.
+/// Matrices from files and generator specs, as NumPy arrays.
 void bind_files(nanobind::module_& m);
 
 }  // namespace blockspan::python

@@ -4,19 +4,20 @@
 
 namespace blockspan::python {
 
-/// Once set, threads that the interpreter no longer waits for (daemons) stay where they want the
-/// GIL back: Python before 3.14 would end them there, through frames that must not be unwound.
+/// Called when the interpreter shuts down: from then on daemon threads block where they would
+/// reacquire the GIL. Python before 3.14 terminates them there, through frames that must not be
+/// unwound.
 void hold_back_daemons();
-/// Returns unless this thread is to stay; from then to has_gil() the end of the interpreter waits.
+/// Blocks for ever if the interpreter is shutting down. Otherwise shutdown waits until has_gil().
 void wants_gil();
 void has_gil();
 
-// A fork waits until no other thread is in the library, and holds back those that come: the child
-// would inherit their locks, and nobody who opens them. Forks in a callback of a solve are fine.
+// A fork waits until no other thread is in the library and keeps others from entering it: the child
+// would inherit locks that nobody releases. Forks in a callback of a solve are allowed.
 void enter_library();
 void leave_library();
 
-/// The calling thread does without the GIL, and is in the library.
+/// Releases the GIL during its lifetime and marks the calling thread as inside the library.
 class WithoutGil {
  public:
   WithoutGil() : state_(PyEval_SaveThread()) { enter_library(); }
@@ -32,7 +33,7 @@ class WithoutGil {
   PyThreadState* state_;
 };
 
-/// It has the GIL, whether it had it before or not.
+/// Holds the GIL during its lifetime, whether the thread already had it or not.
 class WithGil {
  public:
   WithGil() {

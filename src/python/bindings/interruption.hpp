@@ -11,15 +11,15 @@
 
 namespace blockspan::python {
 
-/// What Python code that ran inside a solve has raised: kept until the solver, asked to stop, has
-/// returned with the best so far. With the GIL or without it.
+/// An exception raised by Python code during a solve, stored until the solver, which is asked to
+/// stop, has returned with the best iterates. Usable with or without the GIL.
 class Interruption {
  public:
   Interruption() { innermost_ = this; }
   Interruption(Interruption const&) = delete;
   ~Interruption() { innermost_ = outer_; }
 
-  /// Of the innermost solve that this thread is in; null outside.
+  /// The one of the innermost solve of this thread; null outside a solve.
   static Interruption* of_this_thread() { return innermost_; }
 
   bool pending() const { return exception_ != nullptr; }
@@ -27,7 +27,7 @@ class Interruption {
     if (!pending()) exception_ = std::move(exception);
   }
 
-  /// Runs the handlers of signals that have come (Ctrl-C), at most every 20 ms.
+  /// Runs the handlers of pending signals (Ctrl-C), at most every 20 ms.
   void check_signals() {
     auto const now = std::chrono::steady_clock::now();
     if (pending() || now - last_ < std::chrono::milliseconds(20)) return;
@@ -36,8 +36,8 @@ class Interruption {
     if (PyErr_CheckSignals() != 0) keep(std::make_exception_ptr(nanobind::python_error()));
   }
 
-  /// Whether a solve goes on after an iteration: no signal has come, and `monitor` (None: there is
-  /// none), called with progress(), has neither raised nor returned False.
+  /// Whether a solve continues after an iteration: no signal is pending, and `monitor` (may be
+  /// None), called with progress(), has neither raised nor returned False.
   template <class Progress>
   bool goes_on(nanobind::object const& monitor, Progress const& progress) {
     check_signals();
@@ -51,7 +51,7 @@ class Interruption {
     }
   }
 
-  /// check_signals() as InterruptionCheck wants it.
+  /// check_signals() in the form that InterruptionCheck expects.
   auto as_check() {
     return [this] {
       check_signals();
@@ -59,10 +59,10 @@ class Interruption {
     };
   }
 
-  /// Throws what was kept. With the GIL.
+  /// Throws the stored exception, if any. Needs the GIL.
   [[noreturn]] void rethrow() const { std::rethrow_exception(exception_); }
 
-  /// The exception as an object, None if there is none. With the GIL.
+  /// The stored exception, or None. Needs the GIL.
   nanobind::object raised() const {
     if (!pending()) return nanobind::none();
     try {
@@ -80,8 +80,8 @@ class Interruption {
   std::chrono::steady_clock::time_point last_{};
 };
 
-/// work() without the GIL. Where the handler of a signal raises (Ctrl-C), work ends at its next
-/// step (see InterruptionCheck), and that exception comes out.
+/// Calls work() without the GIL. If a signal handler raises (Ctrl-C), work stops at its next step
+/// (see InterruptionCheck), and the exception is propagated.
 template <class Work>
 auto interruptible(Work const& work) {
   Interruption interruption;

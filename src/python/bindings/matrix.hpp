@@ -19,30 +19,29 @@
 
 namespace blockspan::python {
 
-/// A plan and the matrix it was made for. On devices products are queued on the stream and not
-/// waited for.
+/// A plan and its matrix. On devices products are asynchronous, in stream order.
 class Plan {
  public:
   virtual ~Plan() = default;
   /// Y = alpha op(A) X + beta Y.
   virtual void multiply(Op op, std::complex<double> alpha, ConstArray const& X,
                         std::complex<double> beta, Array const& Y, Stream stream) = 0;
-  /// Y = op(A) X with other values in the place of A's; copies that the plan holds are not used.
+  /// Y = op(A) X with other values than those of A; copies held by the plan are not used.
   virtual void multiply_with(ConstArray const& values, Op op, ConstArray const& X, Array const& Y,
                              Stream stream) = 0;
   virtual std::string algorithm() const = 0;
   virtual std::string kernel(int columns) const = 0;
   virtual std::string explain(int columns) const = 0;
   virtual void hold_transpose(Stream stream) = 0;
-  /// Of op(A).
+  /// The shape of op(A).
   virtual std::int64_t rows(Op op) const = 0;
   virtual std::string type() const = 0;
   virtual nb::dlpack::dtype dtype() const = 0;
-  virtual bool unchanged() const = 0;  ///< of its matrix
+  virtual bool unchanged() const = 0;  ///< see Matrix::unchanged
 };
 
-/// How a plan is made, and on which stream. tune: by measurements, kept in the file `cache` unless
-/// that is empty.
+/// How to make a plan, and on which stream. tune: by measurement; the choice is kept in the file
+/// `cache` unless that is empty.
 struct PlanRequest {
   SpmmPlanOptions options;
   bool tune = false;
@@ -50,14 +49,14 @@ struct PlanRequest {
   Stream stream = 0;
 };
 
-/// What the index arrays of a matrix were copied from, or they themselves.
+/// The caller's index arrays, which a matrix shares or has copied.
 struct Given {
   ConstArray offsets, columns;
 };
 
-/// Tells in O(1) whether the caller's index arrays in host memory were reordered in place. Who
-/// takes entries out, or joins those of one column, changes the last offset; who puts rows in
-/// order, the first columns that descend.
+/// Detects in O(1) whether the caller's index arrays in host memory were changed in place. Removing
+/// entries or summing duplicates changes the last offset; sorting rows changes the first descent in
+/// the columns.
 class Watch {
  public:
   explicit Watch(Given const& given);
@@ -69,10 +68,11 @@ class Watch {
  private:
   Given given_;
   bool known_ = false;
-  std::int64_t descent_ = -1;  ///< an entry whose column is below that of the one before; or -1
+  std::int64_t descent_ =
+      -1;  ///< the first entry whose column is below its predecessor's; -1: none
 };
 
-/// The caller's CSR arrays as a matrix of any scalar.
+/// The caller's CSR arrays as a matrix, independent of the scalar.
 class Matrix : public Origin, public std::enable_shared_from_this<Matrix> {
  public:
   virtual std::string type() const = 0;
@@ -84,14 +84,14 @@ class Matrix : public Origin, public std::enable_shared_from_this<Matrix> {
   virtual void sample(ConstArray const& X, ConstArray const& Y, bool conjugate_first,
                       std::complex<double> alpha, std::complex<double> beta, Array const& values,
                       Stream stream) const = 0;
-  /// Whether the caller's index arrays are as they were, as far as Watch sees.
+  /// Whether the caller's index arrays are unchanged, as far as Watch detects it.
   virtual bool unchanged() const = 0;
-  /// Throws Error where entries were taken out of them or joined.
+  /// Throws Error if entries were removed from them or summed.
   virtual void check_end() const = 0;
-  /// The entry that differs most from its mirror, in words; empty: Hermitian to rounding, of
-  /// entries or in the sums that have made them.
+  /// The entry that differs most from its mirror image, in words; empty: Hermitian up to the
+  /// rounding of the entries, or of the sums that formed them.
   virtual std::string asymmetry(Stream stream) const = 0;
-  /// With a plan of its own, for blocks of up to about `columns` columns.
+  /// A as an operator with its own plan, for blocks of up to about `columns` columns.
   virtual std::unique_ptr<Operator> as_operator(int columns, Stream stream) const = 0;
 };
 
@@ -100,7 +100,7 @@ class MatrixOf final : public Matrix {
  public:
   using Crs = CrsMatrix<Scalar, Exec>;
 
-  /// The arrays are kept alive and not copied. Throws Error unless they are a CSR matrix.
+  /// Shares the arrays and keeps them alive. Throws Error unless they form a CSR matrix.
   MatrixOf(std::int64_t rows, std::int64_t columns, ConstArray const& offsets,
            ConstArray const& indices, ConstArray const& values, Given const& given, Stream stream);
 
@@ -119,7 +119,7 @@ class MatrixOf final : public Matrix {
   bool unchanged() const override { return !watch_ || watch_->unchanged(entries()); }
 
   Crs const& crs() const { return crs_; }
-  /// The same pattern with other values. Throws Error unless they are as many and contiguous.
+  /// The same pattern with other values. Throws Error unless they are contiguous and match nnz.
   Crs with_values(ConstArray const& values) const;
 
  private:
@@ -130,7 +130,7 @@ class MatrixOf final : public Matrix {
   mutable std::mutex mutex_;
 };
 
-/// 'n', 't', 'c' or 'h', as the package has checked.
+/// op by its letter 'n', 't', 'c' or 'h', which the package has checked.
 Op op_of(char letter);
 
 void bind_matrix(nb::module_& m);

@@ -23,8 +23,8 @@ nb::object as_numpy(View const& X) {
                   nb::rv_policy::reference);
 }
 
-/// A block that belongs to the solver, valid during a call: an array of NumPy, on devices a tuple
-/// as in array_views.hpp.
+/// A block of the solver, valid during the call: a NumPy array, on devices a tuple as in
+/// array_views.hpp.
 template <class View>
 nb::object lend(View const& X) {
   if constexpr (on_device)
@@ -55,7 +55,7 @@ class FunctionOfPython final : public LinearOperator<Scalar, Exec> {
     } catch (nb::python_error const& error) {
       auto* const solve = Interruption::of_this_thread();
       if (solve == nullptr || solve->pending() || !error.matches(PyExc_KeyboardInterrupt)) throw;
-      // The solver stops after this iteration, and needs the right Y for it.
+      // The solver stops after this iteration, which still needs a correct Y.
       solve->keep(std::current_exception());
       function_(lend(X), lend(Y));
     }

@@ -16,18 +16,17 @@
 
 namespace blockspan::python {
 
-/// The caller's arrays that something was made of.
+/// The caller's arrays from which a matrix or preconditioner was made.
 class Origin {
  public:
   virtual ~Origin() = default;
-  /// Throws Error where they were changed in place so that what was made of them is not true of
-  /// them. O(1).
+  /// Throws Error if they were changed in place and no longer match what was made from them. O(1).
   virtual void check_unchanged() const = 0;
 };
 
-/// A square operator for blocks, of any scalar: what solvers take for A, its mass and its
-/// preconditioner. Its memory serves one call at a time: whoever uses it holds its mutex (and not
-/// the GIL while waiting for it).
+/// A square operator for blocks, independent of the scalar: A, the mass or a preconditioner of a
+/// solver. Its workspace allows one call at a time: callers hold its mutex, and wait for it without
+/// the GIL.
 class Operator {
  public:
   virtual ~Operator() = default;
@@ -35,7 +34,7 @@ class Operator {
   virtual std::int64_t rows() const = 0;
   virtual std::string name() const = 0;
   virtual void apply(ConstArray const& X, Array const& Y, Stream stream) const = 0;
-  /// What its setup found, in words; empty: nothing to tell.
+  /// Notes of its setup, in words; may be empty.
   virtual std::string report() const { return {}; }
   std::recursive_mutex& mutex() const { return mutex_; }  // a callback may use it again
 
@@ -48,7 +47,8 @@ class OperatorOf final : public Operator {
  public:
   using Linear = LinearOperator<Scalar, Exec>;
 
-  /// owner: what `linear` refers to, kept alive; origin: the arrays that it reads, if it does.
+  /// owner: kept alive, since `linear` refers to it. origin: the arrays that `linear` reads, if
+  /// any.
   explicit OperatorOf(std::shared_ptr<Linear const> linear, std::shared_ptr<void const> owner = {},
                       std::shared_ptr<Origin const> origin = {}, std::string report = {})
       : owner_(std::move(owner)),
@@ -87,7 +87,7 @@ class OperatorOf final : public Operator {
   std::string report_;
 };
 
-/// The operator as one of Scalar. Throws Error if it has another, or its arrays were changed.
+/// The operator with its scalar. Throws Error if it has another one, or its arrays were changed.
 template <class Scalar>
 OperatorOf<Scalar> const& operator_of(Operator const& op, char const* name) {
   auto const* const typed = dynamic_cast<OperatorOf<Scalar> const*>(&op);
@@ -103,7 +103,7 @@ LinearOperator<Scalar, Exec> const* optional_operator(Operator const* op, char c
   return op == nullptr ? nullptr : &operator_of<Scalar>(*op, name).linear();
 }
 
-/// Holds the mutexes of the operators of a solve that there are.
+/// Locks the operators of a solve; null pointers are skipped.
 class OperatorLocks {
  public:
   explicit OperatorLocks(std::initializer_list<Operator const*> operators) {

@@ -24,7 +24,7 @@ namespace {
 
 using Made = std::unique_ptr<Operator>;
 
-/// make(matrix of its scalar), without the GIL and interruptible.
+/// Calls make(matrix of its scalar) without the GIL, interruptibly.
 template <class Make>
 Made of_matrix(Matrix const& A, Make const& make) {
   return interruptible([&] {
@@ -52,8 +52,8 @@ Made block_jacobi_of(Matrix const& A, int block_size, bool absolute, Stream stre
   });
 }
 
-/// What those words make, but for `none`. `more`, which the options of levels refer to, is kept.
-/// where: what an Error begins with.
+/// The preconditioner of the given words, except `none`. Keeps `more` alive, to which the multigrid
+/// options refer. where: the prefix of errors.
 template <class Scalar>
 Made of_words(MatrixOf<Scalar> const& matrix, PreconditionerWords const& words, SolveKind kind,
               std::string const& where, Stream stream,
@@ -109,7 +109,7 @@ Made multigrid_of(Matrix const& A, std::optional<ConstArray> const& near_null,
   });
 }
 
-/// Of a solver's M.
+/// The preconditioner named by the M argument of a solver.
 Made words_of(Matrix const& A, std::string const& text, bool eigenpairs, Stream stream) {
   auto const words = parse_preconditioner_words("blockspan: M", text);
   return of_matrix(A, [&]<class Scalar>(MatrixOf<Scalar> const& matrix) {

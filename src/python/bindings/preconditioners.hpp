@@ -4,7 +4,7 @@
 
 namespace blockspan::python {
 
-/// Preconditioners of a matrix, as operators.
+/// Binds the preconditioners of matrices.
 void bind_preconditioners(nanobind::module_& m);
 
 }  // namespace blockspan::python

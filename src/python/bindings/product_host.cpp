@@ -7,9 +7,9 @@ namespace {
 
 nb::handle new_array;  // numpy.empty
 
-/// op(A) X as a new array of NumPy, in column order if X (of NumPy, or a tensor) is, a vector if it
-/// is one; None where X is no vector and no block that can be read as it is. What the package would
-/// look at first is looked at here, in less time.
+/// op(A) X as a new NumPy array: a vector if X is one, column-major if X is; None if X, an array or
+/// a tensor, cannot be read in place. The fast path of `A @ X`: it repeats the package's checks in
+/// less time.
 nb::object product(Plan& plan, char letter, nb::object const& block) {
   HostArray X;
   bool const readable = X.read(block), is_vector = X.ndim() == 1;

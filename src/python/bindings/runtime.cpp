@@ -45,7 +45,7 @@ std::atomic<int> threads_inside = 0;
 std::atomic<bool> closed = false;
 thread_local int depth = 0;  // calls of this thread, one in a callback of the other
 
-/// A child that inherits sleeping OpenMP threads would wait for them for ever.
+/// A forked child would wait for ever for OpenMP threads that exist only in its parent.
 void before_fork() {
   {
     nb::gil_scoped_release const release;

@@ -17,7 +17,7 @@ namespace blockspan::python {
 
 namespace nb = nanobind;
 
-/// Keeps an object alive; whoever drops it last may be without the GIL.
+/// A reference to a Python object. The last one may be released without the GIL.
 using Owner = std::shared_ptr<PyObject>;
 inline Owner keep(nb::handle object) {
   return {object.inc_ref().ptr(), [](PyObject* dropped) {
@@ -26,8 +26,8 @@ inline Owner keep(nb::handle object) {
           }};
 }
 
-/// An array of up to two dimensions that belongs to somebody else: valid during the call, and as
-/// long as its owner is kept.
+/// A view of an array of up to two dimensions: valid during the call, and as long as the owner is
+/// kept alive.
 class ArrayView {
  public:
   std::size_t ndim() const { return ndim_; }
@@ -58,8 +58,8 @@ class ArrayView {
   std::size_t ndim_ = 0;
 };
 
-/// What tensors of PyTorch have beside DLPack (its version 1.3): their description by one call of
-/// C, which copies nothing, waits for nothing and owns nothing.
+/// The exchange table of PyTorch's tensors (DLPack 1.3): one C call describes a tensor, without a
+/// copy, a synchronization or ownership.
 struct TensorExchange {
   struct {
     std::uint32_t major, minor;
@@ -69,7 +69,7 @@ struct TensorExchange {
   int (*describe)(PyObject* tensor, nb::dlpack::dltensor* result);
   void* current_stream;
 
-  /// That of the type; null if it has none. The last type asked for is remembered.
+  /// The table of the type; null if it has none. The last type looked up is cached.
   static TensorExchange const* of(PyTypeObject* type, bool known_only) {
     static PyTypeObject* known = nullptr;
     static TensorExchange const* exchange = nullptr;
@@ -86,14 +86,14 @@ struct TensorExchange {
   }
 };
 
-/// One in host memory: by the buffer protocol, which takes less time than DLPack does, or a tensor.
+/// An array in host memory, by the buffer protocol, which is faster than DLPack, or a tensor.
 class HostArray : public ArrayView {
  public:
   static constexpr auto python_name = nb::detail::const_name("numpy.typing.NDArray[typing.Any]");
 
-  /// False, and an exception of Python may be set, where it is none of these, or has more
-  /// dimensions, or numbers of other machines, or not aligned. Whether a tensor wants a gradient or
-  /// is conjugated by a bit has been looked at before.
+  /// False, possibly with a Python exception set, if it is neither, or has more dimensions, another
+  /// byte order or unaligned elements. The caller has excluded tensors that require a gradient or
+  /// have the conjugate bit set.
   bool read(nb::handle array, int flags = 0) {
     owner_ = array;
     auto* const type = Py_TYPE(array.ptr());
@@ -159,22 +159,22 @@ class HostArray : public ArrayView {
   }
 };
 
-/// The same, to be written.
+/// The same for an array that is written.
 class WritableHostArray : public HostArray {
  public:
   bool read(nb::handle array) { return HostArray::read(array, PyBUF_WRITABLE); }
 };
 
-/// One in the memory of a device, as the package describes it: a tuple (owner, address, shape,
-/// strides, bytes of a unit of strides, type in NumPy's words, device). Not by DLPack: its
-/// producers may make streams wait, which neither products nor CUDA graphs may be made to.
+/// An array in device memory, described by the package as a tuple (owner, address, shape, strides,
+/// bytes per unit of stride, NumPy's name of the type, device). Not by DLPack, whose producers may
+/// synchronize streams: products must not wait, and CUDA graphs cannot be recorded then.
 class DeviceArray : public ArrayView {
  public:
   static constexpr auto python_name = nb::detail::const_name("tuple[typing.Any, ...]");
 
   int device() const { return device_; }
 
-  /// False, and an exception of Python may be set, where it is no such tuple.
+  /// False, possibly with a Python exception set, if it is no such tuple.
   bool read(nb::handle description) {
     if (!PyTuple_Check(description.ptr()) || PyTuple_Size(description.ptr()) != 7) return false;
     auto const item = [&](Py_ssize_t i) { return PyTuple_GetItem(description.ptr(), i); };

@@ -43,7 +43,7 @@ nb::dlpack::dtype dtype_of() {
     return nb::dtype<std_t<Scalar>>();
 }
 
-/// NumPy's name of the type of an array; of the type that it has not, PyTorch's.
+/// NumPy's name of the type of an array; PyTorch's where NumPy has none (bfloat16).
 inline std::string type_name(nb::dlpack::dtype type) {
   using Code = nb::dlpack::dtype_code;
   auto const code = static_cast<Code>(type.code);
@@ -95,14 +95,14 @@ auto with_scalar(std::string const& name, Function const& function,
 
 }  // namespace scalar_dispatch
 
-/// function.operator()<Scalar>() for the scalar of that name. Throws Error where this build has no
-/// such scalar.
+/// function.operator()<Scalar>() for the scalar of that name. Throws Error if this build does not
+/// have it.
 template <class Function>
 auto with_scalar(std::string const& name, Function const& function) {
   return scalar_dispatch::with_scalar(name, function, products::SpmmScalars{});
 }
 
-/// The same for what values of a matrix may be: numbers of 16 bits too.
+/// The same for the values of a matrix, which may also be scalars of 16 bits.
 template <class Function>
 auto with_values(std::string const& name, Function const& function) {
   using scalar_dispatch::together;
@@ -124,7 +124,7 @@ std::string in_words(AnyArray const& array) {
   return text + " " + type_name(array.dtype());
 }
 
-/// Throws Error for memory of a device that the library does not run on.
+/// Throws Error if the array is on a device other than the one the library runs on.
 template <class AnyArray>
 void check_device([[maybe_unused]] AnyArray const& array, [[maybe_unused]] char const* name) {
   if constexpr (on_device)
@@ -134,8 +134,8 @@ void check_device([[maybe_unused]] AnyArray const& array, [[maybe_unused]] char 
         ", and in this process the library runs on CUDA device ", device_of_library());
 }
 
-/// A view of a two-dimensional array of Scalar with strides that are not negative. Throws Error for
-/// any other.
+/// A view of a two-dimensional array of Scalar. Throws Error for other types or dimensions, and for
+/// negative strides.
 template <class Scalar, class AnyArray>
 StridedBlock<Scalar> strided_block(AnyArray const& array, char const* name) {
   using Value = std::remove_const_t<Scalar>;
@@ -152,7 +152,7 @@ StridedBlock<Scalar> strided_block(AnyArray const& array, char const* name) {
                            array.shape(1), static_cast<std::size_t>(array.stride(1))));
 }
 
-/// A view of a row-major array, as the solvers take them.
+/// A view of a row-major array, the layout of the solvers. Throws Error for another layout.
 template <class Scalar, class AnyArray>
 auto row_major_block(AnyArray const& array, char const* name) {
   auto const strided = strided_block<Scalar>(array, name);
@@ -165,7 +165,7 @@ auto row_major_block(AnyArray const& array, char const* name) {
   return View(strided.data(), strided.extent(0), strided.extent(1));
 }
 
-/// A number that multiplies those of Scalar; real ones take no imaginary part.
+/// A factor converted to Scalar. Throws Error for an imaginary part if Scalar is real.
 template <class Scalar>
 computed_t<Scalar> scalar_of(std::complex<double> number, char const* name) {
   if constexpr (is_complex_v<Scalar>) {

@@ -11,10 +11,11 @@
 
 namespace blockspan::python {
 
-/// Whether what is queued on the stream is recorded as a CUDA graph, and not run.
+/// Whether the stream is being captured into a CUDA graph.
 bool is_recorded(Stream stream);
 
-/// While it lives, work for `other` belongs between what is queued on `stream` before and after.
+/// During its lifetime, work queued on `other` is ordered after the work on `stream` so far; work
+/// queued on `stream` afterwards waits for it.
 class Detour {
  public:
   Detour(Stream stream, Stream other);
@@ -28,18 +29,18 @@ class Detour {
   void* event_ = nullptr;
 };
 
-/// What decides how a product is done, and what memory that needs.
+/// The properties of a call that determine its kernels and the memory they need.
 struct CallKind {
-  /// How a block lies in memory.
+  /// The layout of a block.
   struct Order {
-    std::size_t down = 1, along = 1, offset = 0;  ///< strides, and bytes beyond 16
+    std::size_t down = 1, along = 1, offset = 0;  ///< strides; address modulo 16 bytes
 
     bool operator==(Order const&) const = default;
   };
 
   Op op = Op::none;
   std::size_t columns = 0;
-  bool own_values = true;  ///< those of the matrix, of which a plan may have copies
+  bool own_values = true;  ///< the values of the matrix, which a plan may have copied
   Order x, y;
 
   bool operator==(CallKind const&) const = default;
@@ -50,12 +51,12 @@ CallKind::Order order_of(View const& X) {
   return {X.stride(0), X.stride(1), reinterpret_cast<std::uintptr_t>(X.data()) % 16};
 }
 
-/// Queues the calls of a plan. The second of a kind on a stream neither waits nor allocates, so
-/// that a graph may record it: on its own stream, or else on one where that kind has run, since
-/// streams that are recorded are mostly new.
+/// Queues the calls of a plan. From the second call of a kind on a stream on, nothing waits or
+/// allocates, so that a CUDA graph can capture it. Streams that are captured are mostly new: such a
+/// call is queued on a stream where its kind has already run.
 class Calls {
  public:
-  /// work(instance), in the order of the stream; on hosts done on return. Not from two threads.
+  /// Calls work(instance), in stream order; on hosts it is complete on return. Not thread-safe.
   template <class Work>
   void queue(Stream stream, CallKind const& kind, Work const& work) {
     if constexpr (!on_device) {

@@ -20,7 +20,7 @@ void check(cudaError_t error, char const* what) {
 
 Exec instance_of(Stream stream) {
   start();  // refuses a forked process
-  // Never freed: at the end of the process the driver may be gone before.
+  // Never freed: at exit the driver may be unloaded first.
   static auto* const instances = new std::unordered_map<Stream, Exec>();
   static auto* const mutex = new std::mutex();
   std::scoped_lock const lock(*mutex);
@@ -65,9 +65,8 @@ void initialize(Kokkos::InitializationSettings settings, int device) {
   int devices = 0;
   check(cudaGetDeviceCount(&devices), "no CUDA device");
   Kokkos::initialize(settings.set_device_id(device));
-  // Kokkos is never finalized, and its own objects would complain of that, or call a driver that is
-  // gone, when the process ends: they are made before this function's are registered, and outlive
-  // it.
+  // Kokkos is never finalized; at exit its static objects would warn, or call an unloaded driver.
+  // They are constructed before this exit handler is registered, so they are destroyed after it.
   static auto* const kept = new Exec(*Kokkos::Impl::cuda_get_deep_copy_space(true));
   (void)kept;
   std::atexit([] {
