@@ -1,4 +1,4 @@
-// The functions of blockspan.h: arguments are looked at, handles found, errors caught.
+// The functions of blockspan.h: they check arguments, look up handles and translate exceptions.
 #include <optional>
 #include <utility>
 

@@ -25,7 +25,7 @@ namespace {
 
 constexpr auto where = "blockspan_context_create";
 
-/// Of a running Kokkos; 0 for void.
+/// The concurrency of a running Kokkos backend; 0 for void.
 template <class Exec>
 int host_threads() {
   if constexpr (std::is_void_v<Exec>)
@@ -34,7 +34,7 @@ int host_threads() {
     return Exec().concurrency();
 }
 
-/// Once in a process, and never finalized: others may run code of theirs at its end.
+/// Initializes Kokkos once per process. Never finalized: other libraries may use it during exit.
 void start(blockspan_context_options const& options, bool several_ranks) {
   static std::mutex mutex;
   std::scoped_lock const lock(mutex);

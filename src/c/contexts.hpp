@@ -7,12 +7,12 @@
 
 namespace blockspan::capi {
 
-/// Starts Kokkos where nobody has. ranks: null for one process. Throws where the options ask for
-/// what this build or the running Kokkos is without.
+/// Initializes Kokkos unless it is running. ranks: nullopt for one process. Throws if this build or
+/// the running Kokkos does not support the options.
 std::shared_ptr<Context> make_context(blockspan_context_options const& options,
                                       std::optional<Communicator> ranks);
 
-/// What blockspan_configuration says.
+/// The text of blockspan_configuration.
 std::string configuration();
 
 }  // namespace blockspan::capi

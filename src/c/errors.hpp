@@ -7,7 +7,7 @@
 
 namespace blockspan::capi {
 
-/// A failure that has a code of its own.
+/// An exception with its own error code.
 class Coded : public std::runtime_error {
  public:
   Coded(blockspan_code code, std::string const& text) : std::runtime_error(text), code_(code) {}
@@ -17,15 +17,15 @@ class Coded : public std::runtime_error {
   blockspan_code code_;
 };
 
-/// Throws Coded for what this build is without.
+/// Throws Coded for a feature that this build does not have.
 [[noreturn]] void not_built(std::string const& text);
 
-/// The code and, for blockspan_last_error, the text of the exception at work; of success without.
+/// Stores the text of the current exception, or none, for blockspan_last_error; returns the code.
 blockspan_code failed() noexcept;
 blockspan_code succeeded() noexcept;
 char const* last_error() noexcept;
 
-/// f() as a code: no exception leaves the library.
+/// Calls f() and returns its error code: no exception leaves the library.
 template <class Function>
 blockspan_code guarded(Function const& f) noexcept {
   try {
@@ -36,7 +36,7 @@ blockspan_code guarded(Function const& f) noexcept {
   return succeeded();
 }
 
-/// Writes text into the caller's memory, as blockspan_configuration says.
+/// Copies text to the caller's buffer, as documented at blockspan_configuration.
 void give_text(std::string const& text, char* out, std::size_t capacity, std::size_t* needed);
 
 }  // namespace blockspan::capi

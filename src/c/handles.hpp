@@ -8,8 +8,8 @@
 
 namespace blockspan::capi {
 
-/// The handles of one kind: what they stand for, as long as they were not destroyed. A handle that
-/// was is told apart from others, until its address is used again.
+/// The table of live handles of one kind. A destroyed handle is recognized until its address is
+/// reused.
 template <class Handle, class Object>
 class Handles {
  public:
@@ -33,7 +33,8 @@ class Handles {
   }
 
   void remove(char const* where, char const* name, Handle handle) {
-    std::shared_ptr<Object> const last = find(where, name, handle);  // destroyed without the lock
+    std::shared_ptr<Object> const last =
+        find(where, name, handle);  // destroyed after the lock is released
     std::scoped_lock const lock(mutex_);
     objects_.erase(handle);
   }

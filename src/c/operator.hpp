@@ -11,15 +11,15 @@
 
 namespace blockspan::capi {
 
-/// Where operators compute, and with whom.
+/// Where operators compute, and on which ranks.
 struct Context {
   std::int32_t device = -1;          ///< -1: host
-  std::shared_ptr<void const> exec;  ///< the instance, of the backend that `device` means
+  std::shared_ptr<void const> exec;  ///< the instance, of the backend that `device` selects
   std::optional<Communicator> ranks;
   std::string report;  ///< of the last solve, JSON
 };
 
-/// What a solve writes for the caller; null pointers are left out.
+/// The outputs of a solve in the caller's memory; null pointers are skipped.
 struct Results {
   double *values = nullptr, *errors = nullptr;
   std::int32_t *statuses = nullptr, *iterations = nullptr;
@@ -27,8 +27,8 @@ struct Results {
   blockspan_summary summary = {};
 };
 
-/// What a handle stands for, of whatever scalar and backend. Blocks and scalars of the caller are
-/// checked here; operators of another scalar or context are refused.
+/// The object behind a handle, independent of scalar and backend. Checks the caller's blocks, and
+/// rejects operators of another scalar or context.
 class Operator {
  public:
   Operator(std::shared_ptr<Context> context, std::int32_t scalar)
@@ -43,11 +43,12 @@ class Operator {
 
   virtual std::string describe() const = 0;
   virtual void apply(blockspan_block const* X, blockspan_block const* Y) const = 0;
-  /// Those that are not a matrix (to multiply: of one process) throw Error, here and below.
+  /// Throws Error unless this is a matrix of one process.
   virtual void multiply(std::int32_t op, void const* alpha, blockspan_block const* X,
                         void const* beta, blockspan_block const* Y) const;
+  /// Throws Error unless this is a matrix, or a preconditioner made from one.
   virtual void refresh(void const* other_values);
-  /// Null: "none". self: this one, which the preconditioner keeps alive.
+  /// Null for "none". self: owns this object, which the preconditioner keeps alive.
   virtual std::shared_ptr<Operator> preconditioner(std::shared_ptr<Operator> const& self,
                                                    std::string const& words,
                                                    blockspan_preconditioner_options const& options,
@@ -59,6 +60,7 @@ class Operator {
   virtual void solve_spd(Operator const* preconditioner, blockspan_block const* B,
                          blockspan_block const* X, blockspan_cg_options const& options,
                          Results& results) const = 0;
+  // The exact methods: throw Error unless this is a matrix.
   virtual void near(Operator const* M, double sigma, blockspan_block const* X,
                     blockspan_exact_options const& options, Results& results) const;
   virtual void inside(Operator const* M, double from, double to, blockspan_block const* X,
@@ -71,14 +73,14 @@ class Operator {
   std::int32_t scalar_;
 };
 
-/// What blockspan_matrix_csr and blockspan_matrix_distributed are given.
+/// The arguments of blockspan_matrix_csr and blockspan_matrix_distributed.
 struct CsrArrays {
   std::int64_t rows, columns;
   void const* offsets;
   std::int32_t offset_bits;
   std::int32_t const* column_indices;
   void const* values;
-  std::int32_t base = 0;  ///< what offsets and columns count from; not 0: they are copied
+  std::int32_t base = 0;  ///< first index of offsets and columns; if not 0, they are copied
 };
 struct RankArrays {
   std::int64_t const* cuts;
@@ -96,7 +98,7 @@ struct Callback {
   std::string name;
 };
 
-/// Makes operators of one scalar on one backend.
+/// Creates operators of one scalar on one backend.
 class Engine {
  public:
   virtual ~Engine() = default;
@@ -108,10 +110,10 @@ class Engine {
                                              Callback const& callback) const = 0;
 };
 
-/// Throws where the build is without that scalar, or without that backend.
+/// Throws if this build lacks the scalar or the backend.
 Engine const& engine_of(Context const& context, std::int32_t scalar);
 
-/// "double", "complex_float", ...; in words for other numbers.
+/// "double", "complex_float", ...; a description for invalid codes.
 std::string scalar_name(std::int32_t scalar);
 
 }  // namespace blockspan::capi

@@ -17,7 +17,7 @@
 
 namespace blockspan::capi {
 
-/// The number of a scalar in blockspan.h.
+/// The code of a scalar in blockspan.h.
 template <class Scalar>
 constexpr std::int32_t scalar_number() {
   if constexpr (is_complex_v<Scalar>)
@@ -26,7 +26,7 @@ constexpr std::int32_t scalar_number() {
     return sizeof(Scalar) == 4 ? BLOCKSPAN_FLOAT : BLOCKSPAN_DOUBLE;
 }
 
-/// The space that a context of this backend computes in.
+/// The memory space code of contexts with this backend.
 template <class Exec>
 constexpr std::int32_t space_number() {
   return support::runs_on_host_v<Exec> ? BLOCKSPAN_HOST : BLOCKSPAN_DEVICE;
@@ -38,7 +38,7 @@ void require_space(char const* where, char const* name, std::int32_t space) {
           "; this context computes in space ", space_number<Exec>(), " (0: host, 1: device)");
 }
 
-/// The caller's block, of any strides.
+/// The caller's block, with any strides.
 template <class Scalar, class Exec>
 using Strided =
     Kokkos::View<Scalar**, Kokkos::LayoutStride, Kokkos::Device<Exec, typename Exec::memory_space>,
@@ -49,7 +49,7 @@ blocks::BlockRef<Scalar> block_ref(blockspan_block const& b) {
   return {static_cast<Scalar*>(b.data), b.rows, b.columns, b.row_stride, b.column_stride};
 }
 
-/// Throws Error unless the block can be one of that scalar and of `rows` rows.
+/// Throws Error unless the block is valid, of that scalar and of `rows` rows.
 template <class Scalar, class Exec>
 void require_block(char const* where, char const* name, blockspan_block const* block,
                    std::int64_t rows) {
@@ -65,7 +65,7 @@ void require_block(char const* where, char const* name, blockspan_block const* b
   require(b.data != nullptr || b.rows == 0 || b.columns == 0, where, name, ".data is NULL");
 }
 
-/// The same of a block that is written: no two elements share memory.
+/// The same for a block that is written: its elements must not share memory.
 template <class Scalar, class Exec>
 void require_result(char const* where, char const* name, blockspan_block const* block,
                     std::int64_t rows) {
@@ -83,14 +83,14 @@ Strided<Scalar, Exec> strided(blockspan_block const& b) {
                            static_cast<std::size_t>(b.column_stride)));
 }
 
-/// A block of the caller as the library's operators take it: where it is if its rows are
-/// contiguous, else as a copy, of which give_back() writes the result.
+/// A block of the caller in the row-major form that operators need: in place if its rows are
+/// contiguous, else a copy, which give_back() writes to the caller's block.
 template <class Scalar, class Exec>
 class RowMajor {
  public:
   enum class Use { read, write, read_and_write };
 
-  /// copy: whether the block can be used in its place or not.
+  /// copy: make a copy even if the rows are contiguous.
   RowMajor(Exec const& exec, blockspan_block const& b, Use use, bool copy = false) : given_(b) {
     bool const contiguous = b.column_stride == 1 || b.columns < 2;
     if (!copy && contiguous && (b.row_stride >= b.columns || b.rows < 2)) {
@@ -117,7 +117,7 @@ class RowMajor {
   bool copied_ = false;
 };
 
-/// A copy that outlives the caller's block; no columns for null.
+/// A copy of the caller's block; without columns if `block` is null.
 template <class Scalar, class Exec>
 Block<Scalar, Exec> copy_of(Exec const& exec, char const* where, char const* name,
                             blockspan_block const* block, std::int64_t rows) {

@@ -10,7 +10,7 @@
 
 namespace blockspan::capi {
 
-/// A function of the caller as an operator.
+/// A callback of the caller as an operator.
 template <class Scalar, class Exec>
 class CallbackOperator final : public Linear<Scalar, Exec> {
  public:
@@ -68,7 +68,7 @@ class CallbackOperator final : public Linear<Scalar, Exec> {
     convert_block(exec, y_, Y);
   }
 
-  /// All ranks together give up where one does: the others would wait for it.
+  /// If the callback fails on one rank, all ranks throw: the others would wait for it.
   void run(blockspan_block const& X, blockspan_block const& Y) const {
     int const code = callback_.apply(callback_.user, &X, &Y);
     auto const& ranks = this->context().ranks;

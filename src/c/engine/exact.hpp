@@ -14,7 +14,7 @@
 
 namespace blockspan::capi {
 
-/// Exact methods are compiled where their factors are, and work in double precision.
+/// Exact methods need the component direct and double precision.
 #if defined(BLOCKSPAN_HAS_DIRECT)
 template <class Scalar>
 inline constexpr bool has_exact = std::is_same_v<real_t<Scalar>, double>;
@@ -101,7 +101,7 @@ inline JsonText json_of(ExactReport const& report) {
   return json;
 }
 
-/// Of the pairs of `report` the caller has room for the first `room`.
+/// Copies the first `room` pairs of `report`, which fit the caller's arrays, and the summary.
 inline void give_report(Context& context, ExactReport report, std::int64_t room, Results& results) {
   auto const pairs = static_cast<std::int64_t>(report.eigenvalues.size());
   if (results.found) *results.found = pairs;

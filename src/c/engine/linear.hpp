@@ -10,7 +10,7 @@
 
 namespace blockspan::capi {
 
-/// An operator of one scalar on one backend: what solvers are given.
+/// An operator with its scalar and backend, which solvers take.
 template <class Scalar, class Exec>
 class Linear : public Operator {
  public:
@@ -33,7 +33,8 @@ class Linear : public Operator {
   void solve_spd(Operator const* preconditioner, blockspan_block const* B, blockspan_block const* X,
                  blockspan_cg_options const& options, Results& results) const override;
 
-  /// Another operator of the same solve: of this scalar, context and number of rows. Null for null.
+  /// Another operator of the same solve; null for null. Throws Error unless it has the same scalar,
+  /// context and number of rows.
   Linear const* beside(char const* where, char const* name, Operator const* other) const {
     if (other == nullptr) return nullptr;
     require(other->scalar() == this->scalar(), where, name, " is of scalar ",

@@ -20,14 +20,14 @@
 
 namespace blockspan::capi {
 
-/// What a preconditioner is made of.
+/// The inputs of a preconditioner.
 template <class Scalar, class Exec>
 struct MatrixSource {
   std::shared_ptr<DistributedMatrix<Scalar, Exec> const> rows;
   std::shared_ptr<LinearOperator<Scalar, Exec> const> product;
 };
 
-/// A matrix, of one process or on ranks.
+/// A matrix, of one process or distributed.
 template <class Scalar, class Exec>
 class AnyMatrix : public Linear<Scalar, Exec> {
  public:
@@ -39,7 +39,7 @@ class AnyMatrix : public Linear<Scalar, Exec> {
                                            std::shared_ptr<Operator> const& mass) const override;
 };
 
-/// Exact pairs of what Derived has as matrix(), one of the library.
+/// Adds the exact methods, for Derived::matrix().
 template <class Derived, class Scalar, class Exec>
 class FactoredMatrix : public AnyMatrix<Scalar, Exec> {
  public:
@@ -64,7 +64,7 @@ class FactoredMatrix : public AnyMatrix<Scalar, Exec> {
   }
 };
 
-/// The last of n + 1 offsets, wherever they are.
+/// The last of n + 1 offsets, in host or device memory.
 template <class Exec, class Offset>
 std::int64_t last_offset(Exec const& exec, Offset const* offsets, std::int64_t n) {
   Offset last = 0;
@@ -76,7 +76,7 @@ std::int64_t last_offset(Exec const& exec, Offset const* offsets, std::int64_t n
   return static_cast<std::int64_t>(last);
 }
 
-/// A vector of `Index` where Exec computes, with the numbers of the caller's less `base`.
+/// The caller's indices minus `base`, as a View in the memory of Exec.
 template <class Index, class Exec>
 Kokkos::View<int*, Kokkos::Device<Exec, typename Exec::memory_space>> copied_indices(
     Exec const& exec, char const* where, Index const* given, std::size_t count, Index base) {
@@ -98,7 +98,7 @@ Kokkos::View<int*, Kokkos::Device<Exec, typename Exec::memory_space>> copied_ind
   return made;
 }
 
-/// The last of the offsets, less the base: the number of entries.
+/// The number of entries: the last offset minus the base.
 template <class Exec>
 std::int64_t entries_of(Exec const& exec, char const* where, CsrArrays const& a) {
   constexpr std::int64_t most = std::numeric_limits<int>::max();
@@ -123,7 +123,7 @@ std::int64_t entries_of(Exec const& exec, char const* where, CsrArrays const& a)
   return entries;
 }
 
-/// The caller's arrays as a matrix. Throws Error unless they are one.
+/// The caller's arrays as a matrix. Throws Error unless they form one.
 template <class Scalar, class Exec>
 CrsMatrix<Scalar, Exec> csr_matrix(Exec const& exec, char const* where, CsrArrays const& a) {
   using Device = Kokkos::Device<Exec, typename Exec::memory_space>;
@@ -196,7 +196,7 @@ class WholeMatrix final : public FactoredMatrix<WholeMatrix<Scalar, Exec>, Scala
   void refresh(void const* other_values) override {
     require(other_values == nullptr, "blockspan_operator_refresh",
             "other_values is for matrices on ranks");
-    if (product_) make_product();  // its bounds are of the values
+    if (product_) make_product();  // its bounds depend on the values
   }
 
  private:
@@ -214,7 +214,7 @@ class WholeMatrix final : public FactoredMatrix<WholeMatrix<Scalar, Exec>, Scala
   std::optional<SpmmPlan<Exec>> plan_;  // not square
 };
 
-/// A matrix whose rows are spread over ranks.
+/// A matrix whose rows are distributed over ranks.
 template <class Scalar, class Exec>
 class SpreadMatrix final : public FactoredMatrix<SpreadMatrix<Scalar, Exec>, Scalar, Exec> {
   using Base = FactoredMatrix<SpreadMatrix, Scalar, Exec>;

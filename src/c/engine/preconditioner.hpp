@@ -12,7 +12,7 @@
 
 namespace blockspan::capi {
 
-/// A preconditioner that words ask for, made of a matrix that it keeps alive.
+/// A preconditioner given by words, made from a matrix that it keeps alive.
 template <class Scalar, class Exec>
 class WordsPreconditioner final : public Linear<Scalar, Exec> {
  public:
@@ -57,7 +57,7 @@ class WordsPreconditioner final : public Linear<Scalar, Exec> {
     coordinates_ = copy_of<Real>(this->exec(), where, "coordinates", block, block->rows);
   }
 
-  /// Throws Error where this build has not what the words ask for, or ranks have not.
+  /// Throws Error if this build, or several ranks, do not offer what the words ask for.
   void require_served(std::int64_t ranks) const {
     std::string const place = std::string(where) + ": ";
     if (words_.kind == Kind::automatic)

@@ -104,7 +104,7 @@ JsonText json_of(CgReport<Real> const& report) {
   return json;
 }
 
-/// The caller's monitor as one of the library.
+/// Calls the caller's monitor; returns whether the solve continues.
 template <class Progress>
 bool goes_on(blockspan_monitor monitor, void* user, Progress const& p, int wanted,
              std::vector<double> const* values, std::vector<double> const& residuals) {
@@ -118,7 +118,7 @@ bool goes_on(blockspan_monitor monitor, void* user, Progress const& p, int wante
   return monitor(user, &seen) == 0;
 }
 
-/// An enumerator of the library by its number, which blockspan.h has in the same order.
+/// The enumerator of the library with that value; blockspan.h lists them in the same order.
 template <class Enum>
 Enum choice(char const* where, char const* name, std::int32_t number, std::int32_t most) {
   require(number >= 0 && number <= most, where, name, " is ", number, ", not one of 0 to ", most);
@@ -154,7 +154,7 @@ LobpcgOptions<Scalar, Exec> library_options(blockspan_lobpcg_options const& give
   return o;
 }
 
-/// What every report of eigenpairs gives to the caller's arrays and to the summary.
+/// Copies eigenpairs to the caller's arrays and the summary.
 template <class Report>
 void give_pairs(Report const& report, Results& results) {
   give(report.eigenvalues, results.values);

@@ -8,7 +8,7 @@ namespace blockspan::capi {
 
 namespace {
 
-// By number. The library may order its own as it likes.
+// In the order of blockspan.h, which does not depend on that of the library.
 constexpr std::array all = {Status::converged,
                             Status::zero_rhs,
                             Status::zero_eigenvalue,

@@ -8,7 +8,7 @@ namespace blockspan::capi {
 
 namespace {
 
-/// Options have the same defaults wherever they are used.
+/// Any execution space: the defaults of the library's options do not depend on it.
 using Exec = Kokkos::DefaultHostExecutionSpace;
 
 }  // namespace

@@ -9,17 +9,17 @@
 
 namespace blockspan::capi {
 
-// The defaults of the option structs, with their size.
+// The default options, with `size` set.
 blockspan_context_options context_defaults();
 blockspan_preconditioner_options preconditioner_defaults();
 blockspan_lobpcg_options lobpcg_defaults();
 blockspan_cg_options cg_defaults();
 blockspan_exact_options exact_defaults();
 
-/// Whether a struct of any version may have that size; one that nobody has set has not, mostly.
+/// Whether `size` is plausible for some version; an uninitialized value mostly is not.
 inline bool is_size(std::size_t size) { return size >= sizeof size && size <= 4096; }
 
-/// Fills a struct of the caller, who may know more or fewer fields.
+/// Fills the caller's struct, which may be of a newer or older version.
 template <class Options>
 void give_defaults(char const* where, Options* given, std::size_t size, Options defaults) {
   require(given != nullptr, where, "options is NULL");
@@ -29,8 +29,8 @@ void give_defaults(char const* where, Options* given, std::size_t size, Options 
   std::memcpy(given, &defaults, std::min(size, sizeof defaults));
 }
 
-/// The options that the caller gave: fields that he does not know have their defaults. Throws Error
-/// where he knows more fields than this library and has set one of them.
+/// The caller's options; fields missing in an older struct have their defaults. Throws Error if a
+/// newer struct sets a field that this library does not know.
 template <class Options>
 Options taken(char const* where, Options const* given, Options defaults) {
   if (given == nullptr) return defaults;
@@ -45,9 +45,9 @@ Options taken(char const* where, Options const* given, Options defaults) {
   return defaults;
 }
 
-/// Writes as many fields as the caller has room for; nothing for null.
+/// Writes the fields that fit the caller's struct; does nothing for null.
 void give_summary(char const* where, blockspan_summary const& full, blockspan_summary* out);
-/// Throws Error before a solve where its end could not be told.
+/// Throws Error, before a solve, if the summary could not be written at its end.
 void require_summary(char const* where, blockspan_summary const* out);
 
 }  // namespace blockspan::capi
