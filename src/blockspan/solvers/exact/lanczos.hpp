@@ -14,25 +14,25 @@ namespace blockspan::exact {
 /// How a run ended.
 enum class RunEnd {
   converged,
-  exhausted,     ///< the basis spans all that M sees: these are all finite eigenvalues
-  badly_placed,  ///< the shift is so near an eigenvalue that rounding of that hides the others
-  far_away,      ///< all wanted eigenvalues are far from the shift beside their distances
-  stalled,       ///< many steps, and the wanted ones have not converged
-  interrupted,   ///< the report's status says by what
+  exhausted,     ///< the basis spans the range of OP: all finite eigenvalues are found
+  badly_placed,  ///< the shift is so near one eigenvalue that its rounding errors hide the others
+  far_away,      ///< the wanted eigenvalues are much closer to each other than to the shift
+  stalled,       ///< not converged within the maximum number of steps
+  interrupted,   ///< the report's status says why
   not_finite,
   mass_negative
 };
 
-/// What a run is for.
+/// The goal of a run.
 struct RunTask {
-  double shift = 0;                 ///< that of the factors
+  double shift = 0;                 ///< the shift of the factors
   int wanted = 1;                   ///< pairs nearest the shift, at most
-  bool may_move = true;             ///< whether badly_placed is an answer, and
-  bool may_leave = true;            ///< far_away
-  bool by_ratio = false;            ///< the largest |1 + 2 sigma theta| first, the Cayley transform
+  bool may_move = true;             ///< whether the run may end as badly_placed
+  bool may_leave = true;            ///< whether the run may end as far_away
+  bool by_ratio = false;            ///< Cayley transform: the largest |1 + 2 sigma theta| first
   std::int64_t found = 0, all = 0;  ///< for the monitor
-  int number = 0;                   ///< of the run: the seed of its columns
-  /// Fewer do where they are `enough` and have so many in (from, shift) and in (shift, to).
+  int number = 0;                   ///< index of the run, part of the seed of its random columns
+  /// `enough` pairs suffice if at least `below` are in (from, shift) and `above` in (shift, to).
   int enough = std::numeric_limits<int>::max();
   double from = 0, to = 0;
   std::int64_t below = 0, above = 0;
@@ -75,7 +75,7 @@ class Lanczos {
       bool const full = columns_ + width_ > most_ || width_ == 0;
       if (goes_on && !full && !due()) continue;
       if (!ritz()) return RunEnd::not_finite;
-      // before any are accepted: rounding of the first is more than the residuals of the others
+      // before any is accepted: rounding errors of the first exceed the residuals of the others
       if (task_.may_move && (hides_others() || is_badly_placed()))
         return goes_on ? RunEnd::badly_placed : RunEnd::interrupted;
       if (suffices(accepted_)) return RunEnd::converged;
@@ -91,9 +91,9 @@ class Lanczos {
   /// pairs in the norm of M.
   std::vector<double> const& theta() const { return theta_; }
   std::vector<double> const& residuals() const { return residual_; }
-  /// The leading ones that have converged.
+  /// The number of leading pairs that have converged.
   int accepted() const { return accepted_; }
-  /// Of a run that exhausted the space: all that are no rounding errors of the largest.
+  /// After `exhausted`: the number of theta that are not rounding errors of the largest.
   int finite() const {
     double const most = std::accumulate(theta_.begin(), theta_.end(), 0.0, [](double a, double b) {
       return std::max(a, std::abs(b));
@@ -103,7 +103,7 @@ class Lanczos {
     }));
   }
 
-  /// X = the vectors of the leading Ritz values, OP x / theta without a solve. X: n x count.
+  /// X = OP x / theta for the leading Ritz vectors x, without another solve. X: n x count.
   void vectors(Block<Scalar, Exec> const& X) {
     int const count = static_cast<int>(X.extent(1));
     auto const C = solvers::small_matrix<Scalar>(columns_ + width_, count);
@@ -115,7 +115,7 @@ class Lanczos {
             Scalar(0), X, pencil_.workspace);
   }
 
-  /// Takes the locked pairs out of X.
+  /// Orthogonalizes X against the locked pairs.
   void project(Block<Scalar, Exec> const& X) {
     if (locked_ == 0) return;
     auto const H = solvers::small_matrix<Scalar>(locked_, static_cast<int>(X.extent(1)));
@@ -124,8 +124,8 @@ class Lanczos {
             pencil_.workspace);
   }
 
-  /// Where to move to, after badly_placed (`factor` times the distance of the last wanted one;
-  /// where that is hidden, farther with every move) and far_away.
+  /// The distance of the next shift after badly_placed: `factor` times that of the last wanted
+  /// eigenvalue; if that is hidden, farther with every move. nearer(): the shift after far_away.
   double beside(double factor, int moves) const {
     return hides_others() ? 1e-9 * std::pow(1e3, moves) * scale()
                           : factor / std::abs(theta_[last_wanted()]);
@@ -137,17 +137,17 @@ class Lanczos {
   }
 
  private:
-  static constexpr int most_steps = 500;  // the most seen with a good shift are 160
+  static constexpr int most_steps = 500;  // at most 160 were observed with a good shift
 
-  int least() const { return std::min(task_.wanted, task_.enough); }  ///< pairs that may do
+  int least() const { return std::min(task_.wanted, task_.enough); }  ///< pairs that may suffice
 
-  /// Of the wanted values the last that is no rounding error of the first.
+  /// The last of the wanted values that is not a rounding error of the first.
   std::size_t last_wanted() const {
     int const there = width_ == 0 ? std::max(finite(), 1) : static_cast<int>(theta_.size());
     return static_cast<std::size_t>(std::min(least(), there)) - 1;
   }
 
-  /// Signed distances from the shift of the wanted values, or of a block; false: on both sides.
+  /// Signed distances of the nearest and farthest wanted value; false: they are on both sides.
   bool spread(double& near, double& far) const {
     auto const all = static_cast<std::size_t>(std::max(task_.wanted, block_));
     auto const last = std::min(all, theta_.size()) - 1;
@@ -157,7 +157,7 @@ class Lanczos {
     return true;
   }
 
-  /// Random columns behind the `columns_ + width_` there are, through OP, until the block is full.
+  /// Appends OP times random columns to the basis until the next block has block_ columns.
   RunEnd fill() {
     for (int tries = 0; tries < 3 && width_ < block_; ++tries) {
       int const first = locked_ + columns_ + width_;
@@ -172,7 +172,7 @@ class Lanczos {
       auto const Y = pencil_.new_block("random", count);
       pencil_.solve(W, Y);
       Kokkos::deep_copy(pencil_.exec, Z, Y);
-      // long columns: what is dropped is measured against a unit length
+      // unit columns: the rank decision is relative to them
       auto const norms = Kokkos::View<double*, Kokkos::HostSpace>("norms", count);
       column_norms(pencil_.exec, Z, norms, pencil_.workspace);
       for (int j = 0; j < count; ++j) norms(j) = norms(j) > 0 ? 1 / norms(j) : 0;
@@ -186,13 +186,13 @@ class Lanczos {
     return RunEnd::converged;
   }
 
-  /// OP on the last block.
+  /// One Lanczos step: applies OP to the last block.
   RunEnd step() {
     int const first = locked_ + columns_;
     auto const Z = blocks::column_range(z_.x, 0, width_);
     auto const W = blocks::column_range(z_.mx, 0, width_);
     pencil_.solve(blocks::column_range(v_.mx, first, width_), Z);
-    // the inverse is self-adjoint: of the blocks before, the last alone is coupled to this one
+    // OP is self-adjoint: of the preceding blocks only the last is coupled to this one
     auto const found = extend(pencil_, v_, first + width_, {Z, W}, first - before_);
     ++pencil_.report.steps;
     if (!found.finite) return RunEnd::not_finite;
@@ -223,8 +223,8 @@ class Lanczos {
            (steps_ == 6 && columns_ > task_.wanted);
   }
 
-  /// The next check is due once the pairs that are wanted have converged, if their residuals go on
-  /// falling as they did since the last one; they fall ever faster.
+  /// Schedules the next check for when the wanted pairs will have converged, by extrapolating the
+  /// decrease of their residuals since the last check; it accelerates.
   void plan_check() {
     int count = least();
     while (count < columns_ && !suffices(count)) ++count;
@@ -238,7 +238,7 @@ class Lanczos {
     excess_ = excess;
   }
 
-  /// (R S(last block, :))(i, column): what couples a Ritz vector to the next block.
+  /// (R S(last block, :))(i, column): the coupling of a Ritz vector to the next block.
   Scalar tail(int i, int column) const {
     if (i >= static_cast<int>(r_.extent(0))) return Scalar(0);  // a random column
     Scalar sum(0);
@@ -274,7 +274,7 @@ class Lanczos {
     return true;
   }
 
-  /// Whether the leading `count` pairs are what the run is for.
+  /// Whether the leading `count` pairs reach the goal of the run.
   bool suffices(int count) const {
     if (count >= task_.wanted) return true;
     if (count < task_.enough) return false;
@@ -297,9 +297,9 @@ class Lanczos {
   }
 
   double scale() const { return std::max(std::abs(task_.shift), pencil_.factors().scaled_size()); }
-  /// The basis came to its end with fewer than are wanted: what the others add to a column is below
-  /// the rounding of the first. With rows that have no mass they may as well be infinite, unless
-  /// rounding alone keeps the shift from an eigenvalue.
+  /// Whether the basis ended with fewer pairs than wanted because the components of the others are
+  /// below the rounding errors of the first. With massless rows the others may be infinite instead,
+  /// unless the shift is an eigenvalue up to rounding.
   bool hides_others() const {
     auto const free = std::min<std::int64_t>(least(), pencil_.rows() - locked_);
     if (width_ > 0 || finite() >= free) return false;
@@ -340,13 +340,13 @@ class Lanczos {
   Pencil<Scalar, Exec>& pencil_;
   RunTask task_;
   int locked_, block_ = 1, most_ = 1;
-  int columns_ = 0;  ///< of the basis, with OP applied; behind them is the next block
+  int columns_ = 0;  ///< of the basis, to which OP was applied; the next block follows them
   int width_ = 0;    ///< its columns
-  int before_ = 0;   ///< columns before it that it is coupled to: a block, or all after a restart
+  int before_ = 0;   ///< preceding columns coupled to it: a block, or all after a restart
   int steps_ = 0, accepted_ = 0;
   int added_ = 0;      ///< columns since the last check of convergence
-  int wait_ = 16;      ///< until the next
-  double excess_ = 0;  ///< log of the largest residual of a wanted pair over what it may be, then
+  int wait_ = 16;      ///< columns until the next check
+  double excess_ = 0;  ///< log of the largest residual over its bound at the last check
   std::int64_t random_ = 0;
   WithMass<Scalar, Exec> v_, z_;
   SmallMatrix<Scalar> t_, r_, s_;
