@@ -1,4 +1,4 @@
-"""What matrices of other packages can do, for a Matrix."""
+"""The arithmetic of sparse matrices (SciPy's interface) for Matrix."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Arithmetic(Viewed):
     __array_ufunc__ = None
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        """NumPy's functions would take A for a single object: those that do not know it raise."""
+        """NumPy functions would treat A as a scalar object: unsupported ones raise."""
         name = function.__name__
         if function is np.dot:
             first, second = args

@@ -1,4 +1,4 @@
-"""Arrays of NumPy, PyTorch and CuPy: where they live, and how results of the same kind are made."""
+"""Arrays of NumPy, PyTorch and CuPy: their memory, and how to make results of the same kind."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ _TYPES = ("float16", "float32", "float64", "complex64", "complex128", "int32", "
 
 
 def is_bfloat16(X: Any) -> bool:
-    """Whether X is a tensor of bfloat16, or that type: NumPy has none."""
+    """Whether X is a bfloat16 tensor or that type, which NumPy does not have."""
     dtype = getattr(X, "dtype", X)
     return type(dtype).__module__ == "torch" and str(dtype) == "torch.bfloat16"
 
 
 def type_named(name: str) -> Any:
-    """The type of NumPy, or of PyTorch, that the module calls so."""
+    """The NumPy or PyTorch type with the module's name."""
     return importlib.import_module("torch").bfloat16 if name == "bfloat16" else np.dtype(name)
 
 
 class Kind:
-    """The arrays of one package in the memory of the host or of one device."""
+    """The arrays of one package, in the memory of the host or of one device."""
 
     name = "in host memory"
     on_cuda = False
@@ -40,7 +40,7 @@ class Kind:
     native: Any = _host  #: the module that computes with them
 
     def array(self, X: Any) -> Array:
-        """X as an array of this kind with strides that the library takes."""
+        """X as an array of this kind with strides that the library supports."""
         if hasattr(X, "is_cuda") and not X.is_sparse:
             refuse_followed(X)
         require_unmasked(X)
@@ -54,7 +54,7 @@ class Kind:
             ) from None
 
     def numbers(self, X: Any) -> Any:
-        """The same for values and blocks of products: a tensor of bfloat16 stays one."""
+        """The same for values and blocks of products, where bfloat16 tensors are kept."""
         if not is_bfloat16(X):
             return self.array(X)
         refuse_followed(X)
@@ -63,23 +63,23 @@ class Kind:
         return X
 
     def argument(self, X: Array) -> Any:
-        """X as the module takes it."""
+        """X in the form that the module accepts."""
         return X
 
     def operand(self, X: Any) -> tuple[Any, tuple[int, ...]]:
-        """An X of this kind, without a gradient, as a product reads it, and its shape."""
+        """X of this kind in the form that a product reads, without a gradient, and its shape."""
         if X.ndim and min(X.strides) < 0:
             X = X.copy()
         return X, X.shape
 
     def target(self, where: str, out: Any) -> Any:
-        """What a product writes, as the module takes it. Raises Error where it is no such thing."""
+        """`out` in the form that the module accepts. Raises Error if it cannot be written."""
         if type(out) is not np.ndarray or not out.flags.writeable:
             raise Error(f"{where}: out is no NumPy array that can be written ({type(out)})")
         return out
 
     def lent(self, block: Any) -> Array:
-        """A block that the module lends to a function."""
+        """A block of the module, passed to a callback."""
         return block  # type: ignore[no-any-return]
 
     def dtype(self, X: Array) -> np.dtype[Any]:
@@ -93,15 +93,15 @@ class Kind:
         return np.empty(shape, dtype)
 
     def result(self, X: Any, source: Any, rows: int) -> Array:
-        """A new block for a product with X, in column order if X is; source: what `operand` said."""
+        """A new block for a product with X, column-major if X is; source: result of `operand`."""
         return np.empty((rows, X.shape[1]), X.dtype, "F" if X.flags.fnc else "C")
 
     def cast(self, X: Array, dtype: Any) -> Array:
-        """X of that type, row-major and aligned; X itself if it is so."""
+        """X in that type, row-major and aligned; without a copy if it already is."""
         return np.require(X, dtype, ["C", "ALIGNED"])
 
     def numpy(self, X: Array) -> Array:
-        """A copy in host memory, where X is not there."""
+        """X in host memory, copied if it is elsewhere."""
         return X
 
     def stream(self) -> int:
@@ -113,7 +113,7 @@ HOST = Kind()
 
 
 class _Device(Kind):
-    """What is alike for the packages with arrays on CUDA devices."""
+    """The common part of the packages with arrays on CUDA devices."""
 
     on_cuda = True
 
@@ -126,7 +126,7 @@ class _Device(Kind):
         _DEVICES.append(self)
 
     def refuse(self) -> int:
-        """Instead of :meth:`stream` in a forked process, where packages fail in words of their own."""
+        """Replaces :meth:`stream` in a forked process, so that the error is ours."""
         self.native.start(self.device)  # raises Error
         return 0
 
@@ -231,7 +231,7 @@ class _Cupy(_Device):
 
 
 class _Lent:
-    """Memory of the library, valid during a call."""
+    """Memory of the library that is valid during a call."""
 
     def __init__(self, block: tuple[Any, ...]) -> None:
         _, address, shape, strides, unit, name, _ = block
@@ -251,7 +251,7 @@ def _tensor_like(X: Any, rows: int, shape: tuple[int, ...], strides: tuple[int, 
 
 
 class HostTensors(Kind):
-    """Tensors of PyTorch in host memory, as blocks of products. All else takes them for arrays."""
+    """PyTorch tensors in host memory, as blocks of products; elsewhere they are arrays."""
 
     has_gradients = True
 
@@ -281,7 +281,7 @@ class HostTensors(Kind):
         return _tensor_like(X, rows, X.shape, X.stride())
 
     def _memory(self, name: str, tensor: Any) -> Any:
-        """Itself or, for a module that does not read it, the same memory of NumPy."""
+        """X itself or, if the module cannot read it, a NumPy array that shares its memory."""
         if tensor.layout is self._strided and tensor.is_cpu:
             return tensor if self.are_read else tensor.numpy()
         raise Error(
@@ -300,7 +300,7 @@ host_tensors = cache(HostTensors)
 
 
 def is_plain(X: Array) -> bool:
-    """Whether the module reads an array of NumPy as it lies: forward, aligned, in whole elements."""
+    """Whether the module reads a NumPy array in place: aligned, strides >= 0 in whole elements."""
     return X.flags.aligned and all(s >= 0 and s % X.itemsize == 0 for s in X.strides)
 
 
@@ -320,7 +320,7 @@ def _transforms() -> tuple[Any, Any]:
 
 
 def is_followed(X: Any) -> bool:
-    """Whether PyTorch follows a tensor for a gradient, a tangent or a transform of torch.func."""
+    """Whether PyTorch tracks a tensor for a gradient, a tangent or a transform of torch.func."""
     if X.requires_grad:
         return True
     forward, is_wrapped = _transforms()
@@ -329,7 +329,7 @@ def is_followed(X: Any) -> bool:
 
 
 def kind_of(X: Any) -> Kind:
-    """The kind of an array; HOST for all that NumPy understands."""
+    """The kind of an array; HOST for everything that NumPy can convert."""
     is_cuda = getattr(X, "is_cuda", None)  # tensors have it
     if is_cuda:
         return _torch(X.get_device())
@@ -353,7 +353,7 @@ def common_kind(where: str, A: Any, *arrays: Any) -> Kind:
 
 
 def cuda_module(what: str) -> Any:
-    """The module that computes on CUDA devices, imported when it is first needed."""
+    """The module for CUDA devices, imported on first use."""
     try:
         return _cuda()
     except ImportError as reason:
@@ -372,7 +372,7 @@ def _cuda() -> Any:
 
 
 def register(module: Any) -> None:
-    """What a module does before and after a fork and at the end."""
+    """Registers the module's handlers for forks and for exit."""
     os.register_at_fork(
         before=module.before_fork,
         after_in_parent=module.after_fork,
@@ -382,7 +382,7 @@ def register(module: Any) -> None:
 
 
 def _forget_devices() -> None:
-    """In a forked process: kinds on devices are made anew, which raises Error."""
+    """In a forked process: discards the kinds on devices, so that their next use raises Error."""
     _torch.cache_clear()
     _cupy.cache_clear()
     for kind in _DEVICES:

@@ -1,4 +1,4 @@
-"""Sparse matrices of other packages as the three arrays of compressed rows."""
+"""The CSR arrays of sparse matrices of other packages."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class ConversionWarning(UserWarning):
 
 
 class Rows(NamedTuple):
-    """Compressed rows as the library takes them."""
+    """CSR arrays in the form that the library accepts."""
 
     source: tuple[Array, Array, Array]  #: indptr and indices of 32 bits, data
     given: tuple[Array, Array]  #: what indptr and indices were made of, or they themselves
@@ -27,7 +27,7 @@ class Rows(NamedTuple):
 
 
 def csr_arrays(S: Any) -> Rows:
-    """The arrays of S. Raises Error where it has none."""
+    """The CSR arrays of S. Raises Error if S is not a sparse matrix."""
     given, columns, values, shape = _parts(S)
     kind = common_kind("blockspan.matrix", None, given, columns, values)
     given, columns, values = (kind.array(given), kind.array(columns), kind.numbers(values))
@@ -49,7 +49,7 @@ def csr_arrays(S: Any) -> Rows:
 
 
 def _native_order(part: Array) -> np.dtype[Any]:
-    """Of the machine's byte order; integers that the module cannot watch as 64 bits."""
+    """In native byte order; integers that the module does not support become 64-bit ones."""
     dtype = part.dtype.newbyteorder("=")
     known = dtype.kind not in "iu" or dtype in (np.int32, np.int64, np.uint64)
     return dtype if known else np.dtype(np.int64)
@@ -68,7 +68,7 @@ def _say(what: str) -> None:
 
 
 def _as_floats(values: Any, kind: Kind) -> Any:
-    """Whole numbers and booleans as float64."""
+    """Integers and booleans as float64."""
     if is_bfloat16(values) or kind.dtype(values).kind not in "iub":
         return values
     _say(f"values of {values.dtype} are copied as float64")
@@ -130,7 +130,7 @@ def _as_int32(indices: Array, name: str, kind: Kind) -> Array:
 
 
 def are_ordered(offsets: Array, indices: Array) -> bool:
-    """Whether no row has a column below that of the entry before: SciPy leaves such rows alone."""
+    """Whether columns do not decrease within any row: SciPy does not sort such rows."""
     ordered = indices[1:] >= indices[:-1]
     starts = offsets[1:-1]
     ordered[starts[(starts > 0) & (starts < len(indices))] - 1] = True
@@ -149,7 +149,7 @@ def mean_with_adjoint(source: tuple[Array, Array, Array], rows: int) -> tuple[Ar
 def _with_mirrors(
     source: tuple[Array, Array, Array], rows: int
 ) -> tuple[Array, Array, Array, Array]:
-    """Places (i, j) where A or A^H has entries, by rows, a_ij and conj(a_ji)."""
+    """The positions (i, j) of entries of A or A^H, row by row, with a_ij and conj(a_ji)."""
     offsets, indices, values = source
     own = np.repeat(np.arange(rows), np.diff(offsets))
     i, j = np.concatenate([own, indices]), np.concatenate([indices, own])

@@ -117,7 +117,7 @@ def _words(
     checkpoint: Any,
     resume: Any,
 ) -> dict[str, Any]:
-    """Options of :func:`lobpcg` alone, as the module takes them."""
+    """The options that only :func:`lobpcg` has, in the form that the module accepts."""
     return {
         "block": integer(WHERE, "block", block, 0),
         "largest": flag(WHERE, "largest", largest),
@@ -131,7 +131,7 @@ def _words(
 
 
 class _Problem:
-    """What a call of :func:`lobpcg` asks for, checked."""
+    """The checked arguments of a call of :func:`lobpcg`."""
 
     def __init__(
         self,
@@ -170,7 +170,7 @@ class _Problem:
         return k
 
     def start(self, block: int) -> tuple[Array, int]:
-        """A block with guards, row-major, and how many of its columns are a start."""
+        """A row-major block with guard columns, and how many of its columns are initial vectors."""
         with_guards = (self.wanted + max(4, self.wanted // 4) + 3) // 4 * 4  # lobpcg_block_size
         given = 0 if self.X is None else self.X.shape[1]
         columns = min(self.rows, max(given, self.wanted if block else with_guards))
@@ -221,7 +221,7 @@ class _Problem:
         return report, wanted[:, : len(report["eigenvalues"])]
 
     def _operators(self, columns: int) -> tuple[Any, ...]:
-        """A, B, M and the entries of A and B as the module takes them."""
+        """A, B, M and the entries of A and B in the form that the module accepts."""
         rows, dtype, kind = self.rows, self.dtype, self.kind
         return (
             as_operator(self.A, rows, dtype, "A", columns, kind),
@@ -232,7 +232,7 @@ class _Problem:
         )
 
     def _asymmetry(self) -> str:
-        """Why this is no Hermitian problem; empty: it is, as far as entries are known."""
+        """Why the problem is not Hermitian; empty if it is, as far as entries are known."""
         for name, operator in (("A", self.A), ("B", self.B)):
             words = asymmetry_of(operator)
             if words:
@@ -274,7 +274,7 @@ def order_of(A: OperatorLike, X: Array | None, n: int | None) -> int:
 
 
 def _refused(wanted: int, trouble: str) -> dict[str, Any]:
-    """The report of a solve that was not begun."""
+    """The report of a solve that was not started."""
     return {
         **no_pairs(wanted, trouble),
         "path": "none",
@@ -288,7 +288,7 @@ def _refused(wanted: int, trouble: str) -> dict[str, Any]:
 
 
 def _trouble(report: dict[str, Any]) -> str:
-    """In words, also where there is no more to say than the status: of a function, say."""
+    """The trouble in words; never empty, even if only the status is known (of a callable)."""
     words: str = report["trouble"]
     if words or report["status"] != Status.operator_not_hermitian:
         return words

@@ -1,4 +1,4 @@
-"""The V cycle of a hierarchy that another package has built, on blocks of vectors."""
+"""V cycles on blocks of vectors for hierarchies built by other packages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MOST_COARSE_ROWS = 5000
 
 
 class _Level:
-    """Smoother and transfers of a level: products only, for all columns at once."""
+    """The smoother and the transfers of a level, by products with all columns at once."""
 
     def __init__(self, level: Any, dtype: np.dtype[Any], degree: int, number: int) -> None:
         self.A = _csr(level.A, dtype)

@@ -85,7 +85,7 @@ def _solve(
     dtype: Any,
     options: SolverOptions,
 ) -> tuple[CgResult, BaseException | None]:
-    """The result, and what was raised in the callback or by a signal."""
+    """The result; raises what the callback or a signal handler has raised."""
     require_dense("B", B)
     require_dense("X0", X0)
     kind = common_kind(WHERE, A, B, X0)
@@ -126,7 +126,7 @@ def _blocks(B: Array, X0: Array | None, kind: Kind) -> tuple[Array, Array | None
 
 
 def _in_type(right: Array, start: Array | None, dtype: Any, kind: Kind) -> tuple[Array, Array]:
-    """B as the module reads it, and X."""
+    """B in the form that the module reads, and X."""
     for name, block in (("B", right), ("X0", start)):
         if block is not None and kind.dtype(block).kind == "c" and dtype.kind != "c":
             raise Error(f"blockspan.cg: {name} is {block.dtype}, and the solve {dtype}")

@@ -85,7 +85,7 @@ def _multiply(
     plan: Plan | None,
     stream: Any,
 ) -> Array:
-    """Each look at a tensor takes a tenth of a microsecond: there are as few as can be."""
+    """Reading an attribute of a tensor takes 0.1 us: there are as few reads as possible."""
     source, shape = kind.operand(X)
     if len(shape) != 2:
         if len(shape) != 1:
@@ -121,7 +121,7 @@ def _nothing_to_read(beta: complex) -> Error:
 
 
 def _factor(A: Any, op: Op) -> tuple[Matrix, Op]:
-    """The matrix itself, where A may be a view of it, and its op."""
+    """The underlying matrix of A, which may be a view, and the view's op."""
     if not hasattr(A, "_parent"):
         from blockspan.matrix import matrix
 
@@ -138,7 +138,7 @@ def _factor(A: Any, op: Op) -> tuple[Matrix, Op]:
 
 
 def _operand(X: Any) -> tuple[Kind, Any]:
-    """The kind of a block and the block; what is of no known package as an array of NumPy."""
+    """The kind of a block, and the block; blocks of unknown packages become NumPy arrays."""
     kind = kind_of(X)
     if kind is not HOST:
         return kind, X
@@ -148,7 +148,7 @@ def _operand(X: Any) -> tuple[Kind, Any]:
 
 
 def _joined(A: Matrix, X: Array) -> tuple[Matrix, Array]:
-    """Both in the type that holds both, as NumPy joins them; as they are where there is none."""
+    """Both operands in NumPy's common type; unchanged if there is none."""
     if X.dtype.kind not in "iufcb" or A.dtype.itemsize == 2:
         return A, X
     dtype = np.result_type(A.dtype, X.dtype)

@@ -1,4 +1,4 @@
-"""Arguments that solvers share."""
+"""The arguments that solvers have in common."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class SolverOptions:
         self.hermitian_mean = flag(where, "hermitian_mean", hermitian_mean)
 
     def _of_module(self, progress: type[Any]) -> dict[str, Any]:
-        """Those that the module reads. Setups, which have their part of a limit, are over then."""
+        """The options of the module, after the setups, which count towards the time limit."""
         limit = self._limit
         if limit > 0:
             limit = max(0.0, limit - (time.monotonic() - self._begin))
@@ -76,7 +76,7 @@ class SolverOptions:
         return {"max_iterations": self.maxiter, "time_limit": limit, "monitor": monitor}
 
     def _conclude(self, result: Any, raised: BaseException | None) -> None:
-        """Raise what a callback or a signal raised, else warn of what is not ``result.ok``."""
+        """Raise the exception of a callback or signal handler; else warn unless ``result.ok``."""
         if raised is not None:
             raised.partial = result  # type: ignore[attr-defined]
             raise raised
@@ -93,7 +93,7 @@ class SolverOptions:
 def _monitor(
     callback: Callable[[Any], object], progress: type[Any]
 ) -> Callable[[dict[str, Any]], bool]:
-    """The callback as the module calls it: given a dict, telling whether the solve goes on."""
+    """The callback in the module's form: takes a dict, returns whether the solve continues."""
 
     def monitor(values: dict[str, Any]) -> bool:
         answer = callback(progress(**values))

@@ -161,7 +161,7 @@ def multigrid(
 
 
 def _block(X: Array | None, kind: Kind, dtype: Any) -> Array | None:
-    """Row-major and, unless that would lose something, of the type of the matrix."""
+    """Row-major and, unless that loses information, in the type of the matrix."""
     if X is None:
         return None
     X = kind.array(X)
@@ -216,7 +216,7 @@ def entries_of(M: OperatorLike, A: OperatorLike) -> Any:
 
 
 def in_type(A: OperatorLike, M: OperatorLike, dtype: np.dtype[Any]) -> OperatorLike:
-    """A itself, or a plain one of that type where its entries are to be looked at."""
+    """A itself, or a copy in that type if its entries are needed."""
     if not (isinstance(A, Matrix) and is_automatic(M)):
         return A
     if A._op != "n":

@@ -1,4 +1,4 @@
-"""What solvers return, and what their callbacks see."""
+"""The results of solvers, and the arguments of their callbacks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SHOWN = 20  #: lines of a table on either side of those left out
 
 
 class _Shown:
-    """A result in words: in the terminal, and as a table in notebooks."""
+    """Text representations of a result, for terminals and as a table in notebooks."""
 
     def _summary(self) -> list[str]:
         raise NotImplementedError
@@ -27,7 +27,7 @@ class _Shown:
         raise NotImplementedError
 
     def _lines(self) -> tuple[Sequence[str], list[list[str]]]:
-        """The table, without its middle where it is long."""
+        """The table; long ones without their middle."""
         head, rows = self._table()
         left_out = len(rows) - 2 * _SHOWN
         if left_out > 1:
@@ -56,7 +56,7 @@ class _Shown:
 
 
 def _told(result: EigenResult | CgResult, way: str) -> list[str]:
-    """How a solve went, in a line or a few."""
+    """A summary of a solve in a few lines."""
     if result.preconditioner != "none":
         way += f", {result.preconditioner}"
     words = (
@@ -143,7 +143,7 @@ class EigenResult(_Shown):
 
 
 def pairs_of(report: dict[str, Any], vectors: Array) -> dict[str, Any]:
-    """The fields of EigenResult that any report of eigenpairs fills."""
+    """The fields of EigenResult that every report of eigenpairs has."""
     values = np.array(report["eigenvalues"])
     backward = np.array(report["backward_errors"])
     return {
@@ -164,7 +164,7 @@ def pairs_of(report: dict[str, Any], vectors: Array) -> dict[str, Any]:
 
 
 def no_pairs(wanted: int, trouble: str) -> dict[str, Any]:
-    """What pairs_of reads, of a solve that was not begun."""
+    """The input of pairs_of for a solve that was not started."""
     nothing = [math.nan] * wanted
     return {
         "eigenvalues": nothing,

@@ -72,7 +72,7 @@ def sddmm(
 
 
 def _blocks(A: Matrix, X: Any, Y: Any, kind: Kind) -> tuple[Matrix, Any, Any]:
-    """The matrix itself and both blocks, of one type, as the module reads them."""
+    """The matrix and both blocks in one type, in the form that the module reads."""
     root = A._parent or A
     require_dense("X", X)
     require_dense("Y", Y)
@@ -92,7 +92,7 @@ def _blocks(A: Matrix, X: Any, Y: Any, kind: Kind) -> tuple[Matrix, Any, Any]:
 
 
 def _target(out: Any, entries: int, kind: Kind) -> Any:
-    """What the values are written to, as the module takes it."""
+    """The array for the values, in the form that the module accepts."""
     given = getattr(out, "shape", type(out).__name__)
     if given != (entries,):
         raise Error(f"blockspan.sddmm: out is no vector of {entries} numbers: {given}")
@@ -102,7 +102,7 @@ def _target(out: Any, entries: int, kind: Kind) -> Any:
 
 
 def _joined(A: Matrix, X: Array, Y: Array) -> tuple[Matrix, Array, Array]:
-    """All in the type that holds all, as NumPy joins them; as they are where there is none."""
+    """All operands in NumPy's common type; unchanged if there is none."""
     types = A.dtype, X.dtype, Y.dtype
     if A.dtype == X.dtype == Y.dtype or any(
         t.kind not in "iufcb" or t == np.float16 for t in types

@@ -25,7 +25,7 @@ def combined(first: Op, second: Op) -> Op:
 
 
 class Viewed:
-    """What has a transpose and an adjoint that share all it has."""
+    """Mixin: transpose and adjoint as views that share all data."""
 
     shape: tuple[int, int]
     _parent: Self | None = None

@@ -1,4 +1,4 @@
-"""How threads of OpenMP wait, which their library (libgomp) asks the environment when it is loaded."""
+"""How OpenMP threads wait: libgomp reads the environment for it when it is loaded."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from blockspan.torch.ops import ADJOINT, LIBRARY, PLAIN, SDDMM, SPMM, matrix_of
 
 
 def product(X: Tensor, values: Tensor | None, *call: Any) -> Tensor:
-    """op(A) X, where call is (number, rows, columns, op)."""
+    """op(A) X; call: (key of the matrix, rows, columns, op)."""
     if torch.compiler.is_compiling():
         _refuse_forward_mode()
         return (SPMM if _wants_gradient(X, values) else PLAIN)(X, values, *call)
@@ -24,7 +24,7 @@ def product(X: Tensor, values: Tensor | None, *call: Any) -> Tensor:
 
 
 def samples(X: Tensor, Y: Tensor, *call: Any) -> Tensor:
-    """X Y^H at the entries, or conj(X) Y^T, where call is (number, entries, conjugate_first)."""
+    """X Y^H at the entries, or conj(X) Y^T; call: (key of the matrix, entries, conjugate_first)."""
     if torch.compiler.is_compiling():
         _refuse_forward_mode()
     elif _wants_gradient(X, Y) or in_forward_mode():
@@ -38,7 +38,7 @@ def _wants_gradient(X: Tensor, other: Tensor | None) -> bool:
 
 
 def in_forward_mode() -> bool:
-    """Whether tensors may have tangents now; ``torch.func.jvp`` too makes them so."""
+    """Whether tensors may have tangents at the moment, also through ``torch.func.jvp``."""
     return forward_ad._current_level >= 0  # type: ignore[no-any-return]
 
 
@@ -100,7 +100,7 @@ def _samples_backward(ctx: Any, g: Tensor) -> tuple[Any, ...]:
 
 
 def _tangent(function: Callable[..., Tensor], ctx: Any, *tangents: Tensor | None) -> Tensor:
-    """Of a function that is linear in each of its two tensors."""
+    """The derivative rule of a bilinear function of two tensors."""
     (first, second), (d_first, d_second, *_) = ctx.saved_tensors, tangents
     parts = []
     if d_first is not None:
@@ -139,7 +139,7 @@ class _Samples(torch.autograd.Function):
 
 
 def _batches(info: Any, in_dims: tuple[Any, ...], *tensors: Tensor | None) -> Any:
-    """The operands of each sample."""
+    """The operands of each sample of the batch."""
     for i in range(info.batch_size):
         yield [
             t if t is None or dim is None else t.select(dim, i)
@@ -150,7 +150,7 @@ def _batches(info: Any, in_dims: tuple[Any, ...], *tensors: Tensor | None) -> An
 def _batched_product(
     info: Any, in_dims: tuple[Any, ...], X: Tensor, values: Tensor | None, *call: Any
 ) -> tuple[Tensor, int]:
-    """One product with all samples side by side, where they have the same values."""
+    """One product with all samples side by side if they share the values."""
     if in_dims[1] is not None:
         return torch.stack([PLAIN(*some, *call) for some in _batches(info, in_dims, X, values)]), 0
     wide = X.movedim(in_dims[0], 1)

@@ -23,7 +23,7 @@ MATRICES: weakref.WeakValueDictionary[int, Matrix] = weakref.WeakValueDictionary
 
 
 def as_array(tensor: Tensor) -> Array:
-    """The same memory, of NumPy on hosts. Ops are given tensors that are conjugated already."""
+    """The same memory as a NumPy array on hosts. The conjugate bit is already resolved."""
     plain = tensor.detach() if tensor.requires_grad else tensor
     if is_bfloat16(plain) and not plain.is_cuda:
         raise Error(
@@ -34,7 +34,7 @@ def as_array(tensor: Tensor) -> Array:
 
 
 def as_argument(tensor: Tensor) -> Any:
-    """A tensor as the module takes it."""
+    """A tensor in the form that the module accepts."""
     if tensor.is_cuda:
         return kind_of(tensor).argument(tensor)
     return READ(tensor)

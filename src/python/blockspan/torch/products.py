@@ -71,7 +71,7 @@ class Matrix(Viewed):
         return data.plan(self._base._columns, "auto", False, "", self._base._kind.stream())
 
     def _with_type(self, values: Tensor | None, dtype: torch.dtype) -> tuple[Any, Any]:
-        """The pattern as a matrix of another type, and its plan."""
+        """The pattern with values of another type, and its plan."""
         if dtype == self.values.dtype:
             return self._base._data, self._plan
         if dtype not in self._others:
@@ -135,7 +135,7 @@ def matrix(S: Any, *, columns: int = 16) -> Matrix:
 
 
 def as_matrix(A: Any) -> Matrix:
-    """A itself, or what :func:`matrix` makes of it (of a :class:`blockspan.Matrix` once)."""
+    """A itself, or the result of :func:`matrix` (cached for a :class:`blockspan.Matrix`)."""
     if isinstance(A, Matrix):
         return A
     if not isinstance(A, HostMatrix):

@@ -76,7 +76,7 @@ class _Cg(torch.autograd.Function):
     def vmap(
         info: Any, in_dims: Any, B: Tensor, values: Tensor | None, A: Matrix, options: Any
     ) -> tuple[Tensor, int]:
-        """One solve for all samples, where they have the same values."""
+        """One solve for all samples if they share the values."""
         of_B, of_values, *_ = in_dims
         if of_values is None:
             wide = B.movedim(of_B, 1)
