@@ -273,12 +273,13 @@ class Study {
   Json cg_ms(char const* id, Operator const& A, Operator const& T, bool single_reduction) const {
     auto const B = random(A, 8), X = random(A, 8);
     CgOptions<double, Exec> options;
+    options.method = CgMethod::pseudo_block;
     options.preconditioner = &T;
     options.tolerance = 1e-15;
     options.max_iterations = quick_ ? 10 : 200;
     options.max_cycles = 1;
     options.single_reduction = single_reduction;
-    return timed(id, [&] { return conjugate_gradient(exec_, A, B, X, options).iterations; });
+    return timed(id, [&] { return solve_spd(exec_, A, B, X, options).iterations; });
   }
 
   Vectors random(Operator const& A, int columns) const {

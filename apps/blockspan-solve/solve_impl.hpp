@@ -4,7 +4,6 @@
 #include <cmath>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -111,12 +110,6 @@ void drop_overflow(Exec const& exec, std::vector<double> const& residuals,
     if (!std::isfinite(residuals[j]))
       Kokkos::deep_copy(exec, Kokkos::subview(X, Kokkos::ALL, j), Scalar(0));
   exec.fence("Blockspan::drop_overflow");
-}
-
-inline bool blames_preconditioner(CgReport<double> const& report) {
-  return std::any_of(report.columns.begin(), report.columns.end(), [](auto const& column) {
-    return column.status == Status::preconditioner_not_spd;
-  });
 }
 
 /// What the solver says of 2^exponent A, said of A.
@@ -275,9 +268,8 @@ void iterate(Exec const& exec, SolveCommand const& command, ProgressLine& progre
   result.seconds.setup += lap();
   options.monitor = [&](CgProgress<double> const& now) {
     progress.iteration(now.iteration, now.converged, now.residuals, command.tolerance);
-    auto const group = std::span(now.residuals).subspan(now.first_column, now.group_columns);
-    int const after = ceil_div(now.columns - now.first_column, now.group_columns) - 1;
-    return !late.due(group, now.group_iteration, after) && !InterruptGuard::interrupted();
+    return !late.due(now.group_residuals(), now.group_iteration, now.groups_after()) &&
+           !InterruptGuard::interrupted();
   };
   result.solver = solve_spd(exec, *setup.product.op, system.B, system.X, options);
   lap();
@@ -295,7 +287,7 @@ void iterate(Exec const& exec, SolveCommand const& command, ProgressLine& progre
     switch_late(setup.input, command.preconditioner_choice, late, result.solver.iterations, M);
     go_on();
   }
-  if (blames_preconditioner(result.solver) && M.mend && M.mend(M)) go_on();
+  if (result.solver.blames_preconditioner() && M.mend && M.mend(M)) go_on();
   result.notes.insert(result.notes.end(), M.notes.begin(), M.notes.end());
   result.levels = M.levels;
   InterruptGuard::work_has_begun();  // if no monitor was called, on the dense path

@@ -90,7 +90,7 @@ int main(int argc, char** argv) {
   blockspan::fill_random(exec, B, 1, 0, A->row_space().first_row());
   blockspan::CgOptions<double, Exec> options;
   options.preconditioner = &T;
-  auto const solve = blockspan::conjugate_gradient(exec, A_op, B, Y, options);
+  auto const solve = blockspan::solve_spd(exec, A_op, B, Y, options);
 
   // solvers need to know which rows a rank has, and nothing of how the operator gets the others
   std::vector<std::int64_t> cuts;

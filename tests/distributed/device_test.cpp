@@ -261,10 +261,9 @@ TYPED_TEST(OnDevices, ConjugateGradientsTakeTheSameSteps) {
       Block<S, Exec> const X("X", B.extent(0), B.extent(1));
       CgOptions<S, Exec> options;
       options.keep_history = true;
+      options.method = method;
       options.single_reduction = kind == 1;
-      auto const report = method == CgMethod::block
-                              ? block_conjugate_gradient(this->exec, A, B, X, options)
-                              : conjugate_gradient(this->exec, A, B, X, options);
+      auto const report = solve_spd(this->exec, A, B, X, options);
       EXPECT_TRUE(report.converged()) << to_string(report.status);
       if (!blockspan::support::runs_on_host_v<Exec> && method == CgMethod::pseudo_block) {
         EXPECT_EQ(report.counters.replayed > 0, ranks.device() != nullptr || ranks.size() == 1);

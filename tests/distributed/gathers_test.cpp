@@ -85,10 +85,11 @@ class GathersOfAStep : public ::testing::Test {
         X("X", B.extent(0), B.extent(1));
     fill_random(exec, B, 3, 0, A.row_space().first_row());
     return of_a_step([&](int steps) {
+      options.method = CgMethod::pseudo_block;
       options.max_iterations = steps;
       options.tolerance = 1e-14;
       Kokkos::deep_copy(X, Value(0));
-      auto const report = conjugate_gradient(exec, A, B, X, options);
+      auto const report = solve_spd(exec, A, B, X, options);
       EXPECT_EQ(report.iterations, options.max_iterations);
     });
   }

@@ -54,6 +54,7 @@ class MultigridOnRanks : public ::testing::Test {
 
   CgOptions<Scalar, Exec> cg_options(LinearOperator<Scalar, Exec> const& M) const {
     CgOptions<Scalar, Exec> options;
+    options.method = CgMethod::pseudo_block;
     options.preconditioner = &M;
     return options;
   }
@@ -69,11 +70,11 @@ class MultigridOnRanks : public ::testing::Test {
     auto const B = random(A.numRows(), 1, 5);
     auto const b = local_rows(op.row_space(), B);
     Vectors const x("x", b.extent(0), 1);
-    auto const all = conjugate_gradient(exec, op, b, x, cg_options(M));
+    auto const all = solve_spd(exec, op, b, x, cg_options(M));
     EXPECT_TRUE(all.converged()) << spec;
     auto const one = multigrid(exec, A, one_options);
     Vectors const X("X", B.extent(0), 1);
-    auto const alone = conjugate_gradient(exec, matrix_operator(exec, A), B, X, cg_options(one));
+    auto const alone = solve_spd(exec, matrix_operator(exec, A), B, X, cg_options(one));
     return {all.iterations, alone.iterations};
   }
 };
@@ -243,8 +244,9 @@ int steps_with_phases(Exec const& exec, bool with_phases) {
   options.coarse_rows = 50;
   DistributedMultigrid<Value, Exec> const M(exec, matrix, options, {100});
   CgOptions<Value, Exec> cg;
+  cg.method = CgMethod::pseudo_block;
   cg.preconditioner = &M;
-  auto const report = conjugate_gradient(exec, op, b, x, cg);
+  auto const report = solve_spd(exec, op, b, x, cg);
   EXPECT_TRUE(report.converged());
   return report.iterations;
 }
@@ -295,7 +297,7 @@ TEST_F(MultigridOnRanks, CyclesInSinglePrecisionTakeAsManySteps) {
         auto const b = local_rows(op.row_space(), random(A.numRows(), 3, 5));
         for (std::size_t i = 0; i < b.extent(0); ++i) b(i, 1) *= 1e80, b(i, 2) *= 1e-80;
         Vectors const x("x", b.extent(0), 3), y("y", b.extent(0), 3), z("z", b.extent(0), 3);
-        auto const report = conjugate_gradient(exec, op, b, x, cg_options(M));
+        auto const report = solve_spd(exec, op, b, x, cg_options(M));
         EXPECT_TRUE(report.converged()) << size;
         M.apply(exec, b, y), M.apply(exec, b, z);
         EXPECT_EQ(entries(y), entries(z));
@@ -337,7 +339,7 @@ TEST_F(MultigridOnRanks, StaysUsableWhereTheMatrixIsSingular) {
   op.apply(exec, random(op.rows(), 1, 3 + world().rank()), b);  // in the range
   auto options = cg_options(M);
   options.null_space = ones;
-  auto const report = conjugate_gradient(exec, op, b, x, options);
+  auto const report = solve_spd(exec, op, b, x, options);
   EXPECT_TRUE(report.converged());
   EXPECT_LE(report.iterations, 25);
 }

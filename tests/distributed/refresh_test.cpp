@@ -69,8 +69,9 @@ class RefreshOnRanks : public ::testing::Test {
     Vectors const b("b", static_cast<std::size_t>(op.rows()), 1), x("x", b.extent(0), 1);
     fill_random(exec, b, 5, 0, op.row_space().first_row());
     CgOptions<Scalar, Exec> options;
+    options.method = CgMethod::pseudo_block;
     options.preconditioner = &M;
-    auto const report = conjugate_gradient(exec, op, b, x, options);
+    auto const report = solve_spd(exec, op, b, x, options);
     EXPECT_TRUE(report.converged());
     return report.iterations;
   }

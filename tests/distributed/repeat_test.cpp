@@ -80,7 +80,7 @@ TYPED_TEST(TwentyRuns, OfConjugateGradientsHaveTheSameBits) {
       CgOptions<S, Exec> options;
       options.method = block ? CgMethod::block : CgMethod::pseudo_block;
       options.max_iterations = 20;
-      EXPECT_EQ(conjugate_gradient(this->exec, A, B, X, options).iterations, 20);
+      EXPECT_EQ(solve_spd(this->exec, A, B, X, options).iterations, 20);
       return entries(X);
     });
 }

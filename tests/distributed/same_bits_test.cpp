@@ -144,11 +144,11 @@ TYPED_TEST(SameBits, OfConjugateGradients) {
         CgOptions<S, Exec> options;
         options.tolerance = 1e-9;
         options.keep_history = true;
+        options.method = kind == 2 ? CgMethod::block : CgMethod::pseudo_block;
         options.single_reduction = kind == 1;
         if (preconditioner == "jacobi") options.preconditioner = &M;
         if (preconditioner == "chebyshev") options.preconditioner = &T;
-        auto const report = kind == 2 ? block_conjugate_gradient(this->exec, A, B, X, options)
-                                      : conjugate_gradient(this->exec, A, B, X, options);
+        auto const report = solve_spd(this->exec, A, B, X, options);
         EXPECT_TRUE(report.converged()) << to_string(report.status);
         std::vector<S> numbers{S(report.iterations)};
         for (auto const& step : report.history) this->append(numbers, step.residuals);

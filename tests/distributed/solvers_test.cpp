@@ -56,11 +56,11 @@ class DistributedSolve : public ::testing::Test {
     CgOpts options;
     options.tolerance = 1e-9;
     options.keep_history = true;
+    options.method = method;
     if (prepare) prepare(options);
     auto const run = [&](Operator const& A, Operator const* M, auto const& rhs, auto const& to) {
       options.preconditioner = M;
-      return method == CgMethod::block ? block_conjugate_gradient(exec, A, rhs, to, options)
-                                       : conjugate_gradient(exec, A, rhs, to, options);
+      return solve_spd(exec, A, rhs, to, options);
     };
     auto const all = run(pair.all, local_m, b, x);
     auto const found = entries(whole_block(space, x));
@@ -172,8 +172,9 @@ TYPED_TEST(DistributedSolve, CgSolvesASingularSystem) {
       image("image", v.extent(0), 2);
   pair.all.apply(this->exec, v, b);
   CgOptions<S, Exec> options;
+  options.method = CgMethod::pseudo_block;
   options.tolerance = 1e-7;
-  auto const all = conjugate_gradient(this->exec, pair.all, b, x, options);
+  auto const all = solve_spd(this->exec, pair.all, b, x, options);
   EXPECT_TRUE(all.converged()) << to_string(all.status);
   pair.all.apply(this->exec, x, image);
   double error = 0, size = 0;
@@ -252,7 +253,7 @@ TYPED_TEST(DistributedSolve, AMonitorOfOneRankStopsAll) {
     options.method = method;
     if (world().rank() == last)
       options.monitor = [](CgProgress<double> const& now) { return now.iteration < 3; };
-    auto const report = conjugate_gradient(this->exec, pair.all, b, x, options);
+    auto const report = solve_spd(this->exec, pair.all, b, x, options);
     EXPECT_EQ(report.status, Status::stopped_by_monitor) << to_string(report.status);
     EXPECT_EQ(report.iterations, 3);
   }
@@ -271,8 +272,9 @@ TYPED_TEST(DistributedSolve, TheClockOfOneRankStopsAll) {
   auto const b = local_rows(pair.all.row_space(), B);
   Block<S, Exec> const x("x", b.extent(0), 2), V("V", b.extent(0), 6);
   CgOptions<S, Exec> options;
+  options.method = CgMethod::pseudo_block;
   if (world().rank() == 0) options.time_limit = 0;
-  EXPECT_EQ(conjugate_gradient(this->exec, pair.all, b, x, options).status, Status::time_limit);
+  EXPECT_EQ(solve_spd(this->exec, pair.all, b, x, options).status, Status::time_limit);
   LobpcgOptions<S, Exec> eig;
   eig.wanted = 3;
   if (world().rank() == 0) eig.time_limit = 0;
@@ -286,7 +288,7 @@ TYPED_TEST(DistributedSolve, ABadBlockOnOneRankIsAnErrorOnAll) {
   auto const n = static_cast<std::size_t>(pair.all.rows());
   Block<S, Exec> const b("b", n, 2), x("x", n + (world().rank() == bad ? 1 : 0), 2);
   auto const wrong = ::testing::HasSubstr("X");
-  EXPECT_THAT(message_of([&] { conjugate_gradient(this->exec, pair.all, b, x, {}); }), wrong);
+  EXPECT_THAT(message_of([&] { solve_spd(this->exec, pair.all, b, x, {}); }), wrong);
   EXPECT_THAT(message_of([&] { lobpcg(this->exec, pair.all, x, {.wanted = 2}); }), wrong);
 }
 

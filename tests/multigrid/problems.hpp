@@ -57,9 +57,10 @@ int iterations(Exec const& exec, CrsMatrix<Scalar, Exec> const& A,
     Kokkos::deep_copy(exec, B, X);
   }
   CgOptions<Scalar, Exec> options;
+  options.method = CgMethod::pseudo_block;
   options.preconditioner = M;
   options.max_iterations = 500;
-  auto const report = conjugate_gradient(exec, op, B, X, options);
+  auto const report = solve_spd(exec, op, B, X, options);
   return report.converged() ? report.iterations : -1;
 }
 

@@ -26,7 +26,8 @@ Solved<Scalar> solve_grid(Exec const& exec, LinearOperator<Scalar, Exec> const& 
                           CgOptions<Scalar, Exec> options, HostBlock<Scalar> const& right) {
   auto const B = make_block(exec, Storage::right, right);
   auto const X = make_block(exec, Storage::right, HostBlock<Scalar>(right.rows(), right.columns()));
-  auto const report = conjugate_gradient<Scalar, Exec>(exec, A, B.view, X.view, options);
+  options.method = CgMethod::pseudo_block;
+  auto const report = solve_spd<Scalar, Exec>(exec, A, B.view, X.view, options);
   return {report, X.values()};
 }
 

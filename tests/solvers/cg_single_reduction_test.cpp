@@ -67,6 +67,7 @@ TYPED_TEST(CgSingleReduction, HasFourKernelsAndOneWait) {
           make_block(exec, Storage::right, random_block<Scalar>(matrix.order(), columns, 3));
       auto const X = make_block(exec, Storage::right, HostBlock<Scalar>(matrix.order(), columns));
       CgOptions<Scalar, Exec> options;
+      options.method = CgMethod::pseudo_block;
       options.single_reduction = true;
       options.compact = false;
       if (preconditioned) options.preconditioner = &jacobi;
@@ -80,8 +81,7 @@ TYPED_TEST(CgSingleReduction, HasFourKernelsAndOneWait) {
         return true;
       };
       observed([&] {
-        EXPECT_TRUE(
-            (conjugate_gradient<Scalar, Exec>(exec, A, B.view, X.view, options).converged()));
+        EXPECT_TRUE((solve_spd<Scalar, Exec>(exec, A, B.view, X.view, options).converged()));
       });
       ASSERT_GT(seen.size(), 6u);
       for (std::size_t i = 2; i < seen.size(); ++i) {
@@ -205,11 +205,11 @@ TYPED_TEST(CgSingleReductionHard, ANaNOfTheOperatorIsNamedAndXIsZero) {
   auto const B = random_block<double>(A.order(), 3, 1);
   TestOperator<double, TypeParam> const op(TypeParam(), A);
   CgOptions<double, TypeParam> options;
+  options.method = CgMethod::pseudo_block;
   options.single_reduction = true;
   auto const b = make_block(TypeParam(), Storage::right, B);
   auto const x = make_block(TypeParam(), Storage::right, HostBlock<double>(A.order(), 3, 7.0));
-  auto const report =
-      conjugate_gradient<double, TypeParam>(TypeParam(), op, b.view, x.view, options);
+  auto const report = solve_spd<double, TypeParam>(TypeParam(), op, b.view, x.view, options);
   for (auto const& column : report.columns) {
     EXPECT_EQ(column.status, Status::operator_not_finite);
     EXPECT_EQ(column.residual, 1);

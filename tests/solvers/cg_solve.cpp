@@ -108,22 +108,10 @@ CgSolved<Scalar> solve(CgCase<Scalar, Exec> const& c) {
   options.use_guess = guess;
   if (c.preconditioner == Preconditioner::jacobi) options.preconditioner = &jacobi;
   if (c.preconditioner == Preconditioner::foreign) options.preconditioner = &foreign;
+  options.method = c.method;
   if (c.change) c.change(options);
   CgSolved<Scalar> solved;
-  auto const run = [&](auto const& solver) {
-    return solver(exec, A, B.const_view(), X.view, options);
-  };
-  switch (c.method) {
-    case CgMethod::automatic:
-      solved.report = run([](auto const&... a) { return solve_spd<Scalar, Exec>(a...); });
-      break;
-    case CgMethod::pseudo_block:
-      solved.report = run([](auto const&... a) { return conjugate_gradient<Scalar, Exec>(a...); });
-      break;
-    case CgMethod::block:
-      solved.report =
-          run([](auto const&... a) { return block_conjugate_gradient<Scalar, Exec>(a...); });
-  }
+  solved.report = solve_spd<Scalar, Exec>(exec, A, B.const_view(), X.view, options);
   solved.X = X.values();
   EXPECT_TRUE(B.surroundings_intact() && X.surroundings_intact());
   EXPECT_TRUE(same_bits(B.values(), c.B));

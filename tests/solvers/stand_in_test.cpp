@@ -42,8 +42,9 @@ std::pair<CgReport<real_t<Scalar>>, HostBlock<Scalar>> solved(LinearOperator<Sca
   auto const B = make_block(exec, Storage::right, right);
   auto const X = make_block(exec, Storage::right, HostBlock<Scalar>(right.rows(), right.columns()));
   CgOptions<Scalar, Exec> options;
+  options.method = CgMethod::pseudo_block;
   options.preconditioner = &M;
-  auto const report = conjugate_gradient<Scalar, Exec>(exec, A, B.view, X.view, options);
+  auto const report = solve_spd<Scalar, Exec>(exec, A, B.view, X.view, options);
   return {report, X.values()};
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -12,6 +13,7 @@
 #include <blockspan/blocks/block.hpp>
 #include <blockspan/operators/linear_operator.hpp>
 #include <blockspan/solvers/status.hpp>
+#include <blockspan/support/arithmetic.hpp>
 
 namespace blockspan {
 
@@ -39,6 +41,11 @@ struct CgProgress {
   // Of the group at work.
   int first_column, group_columns;
   int group_iteration;  ///< of all cycles of the group
+
+  std::span<Real const> group_residuals() const {
+    return std::span(residuals).subspan(first_column, group_columns);
+  }
+  int groups_after() const { return ceil_div(columns - first_column, group_columns) - 1; }
 };
 
 template <class Scalar, class Exec>
@@ -75,7 +82,7 @@ struct CgOptions {
   int widest_block = 0;
   /// (pseudo-block) Remove finished columns from the block. Iterates are the same either way.
   bool compact = true;
-  /// (pseudo-block) One reduction an iteration instead of two (see conjugate_gradient). With a
+  /// (pseudo-block) One reduction an iteration instead of two (see solve_spd). With a
   /// preconditioner that is not Jacobi it stays at two.
   bool single_reduction = false;
   bool keep_history = true;
@@ -193,6 +200,11 @@ struct CgReport {
   CgSeconds seconds;
 
   bool converged() const { return status == Status::converged; }
+  bool blames_preconditioner() const {
+    return std::any_of(columns.begin(), columns.end(), [](auto const& column) {
+      return column.status == Status::preconditioner_not_spd;
+    });
+  }
 
   /// Of the column with the most iterations; CgOptions::max_iterations bounds it.
   int most_iterations() const {
@@ -231,7 +243,7 @@ namespace krylov {
 template <class Scalar, class Exec>
 CgReport<real_t<Scalar>> solve_cg(Exec const& exec, LinearOperator<Scalar, Exec> const& A,
                                   BlockRef<Scalar const> const& B, BlockRef<Scalar> const& X,
-                                  CgOptions<Scalar, Exec> const& options, CgMethod method);
+                                  CgOptions<Scalar, Exec> const& options);
 }  // namespace krylov
 
 /// Solves A X = B for Hermitian positive definite A and many right-hand sides; each column to its
@@ -293,21 +305,13 @@ CgReport<real_t<Scalar>> solve_cg(Exec const& exec, LinearOperator<Scalar, Exec>
 /// Algebraic Processes (iterative refinement); Buttari, Dongarra, Kurzak, Luszczek and Tomov 2008,
 /// doi:10.1145/1377596.1377597 (with an inner iteration in single precision).
 ///
-/// This overload chooses the method by options.method; automatic takes the block method for 2 to 32
-/// open columns (16 on hosts), groups for more; pseudo-block for one, where the preconditioner is
-/// nearly exact (OperatorFacts), on devices also where B has fewer than 500,000 entries or a step
-/// fewer than 20 multiplications a row, and after 20 steps of a block that gains nothing.
-/// report.reason says why.
-template <class Scalar, class Exec, class BView, class XView>
-CgReport<real_t<Scalar>> solve_spd(
-    Exec const& exec, LinearOperator<Scalar, Exec> const& A, BView const& B, XView const& X,
-    std::type_identity_t<CgOptions<Scalar, Exec>> const& options = {}) {
-  return krylov::solve_cg<Scalar, Exec>(exec, A, blocks::block_ref<Exec>(B),
-                                        blocks::block_ref<Exec>(X), options, options.method);
-}
-
-/// solve_spd by pseudo-block conjugate gradients: independent recurrences, one product for all
-/// columns; finished columns leave the block while the others keep their directions.
+/// CgMethod::automatic takes the block method for 2 to 32 open columns (16 on hosts), groups for
+/// more; pseudo-block for one, where the preconditioner is nearly exact (OperatorFacts), on devices
+/// also where B has fewer than 500,000 entries or a step fewer than 20 multiplications a row, and
+/// after 20 steps of a block that gains nothing. report.reason says why.
+///
+/// CgMethod::pseudo_block: independent recurrences, one product for all columns; finished columns
+/// leave the block while the others keep their directions.
 ///
 /// An iteration without or with Jacobi has 6 kernels (product; two reductions with the scalars of
 /// the columns, 2 each; update) and 1 synchronization; another preconditioner adds its own and 2. A
@@ -329,16 +333,8 @@ CgReport<real_t<Scalar>> solve_spd(
 ///
 /// Sources: Meurant 1987, Parallel Computing 5, 267-280 (this prediction); Chronopoulos and Gear
 /// 1989, doi:10.1016/0377-0427(89)90045-9 (a recurrence for A p, which needs one more block).
-template <class Scalar, class Exec, class BView, class XView>
-CgReport<real_t<Scalar>> conjugate_gradient(
-    Exec const& exec, LinearOperator<Scalar, Exec> const& A, BView const& B, XView const& X,
-    std::type_identity_t<CgOptions<Scalar, Exec>> const& options = {}) {
-  return krylov::solve_cg<Scalar, Exec>(exec, A, blocks::block_ref<Exec>(B),
-                                        blocks::block_ref<Exec>(X), options,
-                                        CgMethod::pseudo_block);
-}
-
-/// solve_spd by block conjugate gradients in Dubrulle's form: the residual block is kept as W Sigma
+///
+/// CgMethod::block: conjugate gradients in Dubrulle's form; the residual block is kept as W Sigma
 /// with W^H M^-1 W = I, so that nothing ill-conditioned is inverted; a rank-revealing Cholesky QR
 /// of the one-step residual lets the block shrink where right-hand sides are dependent or the
 /// Krylov space is exhausted. Needs about a third of the iterations of independent recurrences
@@ -358,11 +354,11 @@ CgReport<real_t<Scalar>> conjugate_gradient(
 /// arXiv:2502.16998 (its error norm and use); Yamamoto, Nakatsukasa, Yanagisawa and Fukaya 2015,
 /// ETNA 44, 306-326 and Fukaya et al. 2020, doi:10.1137/18M1218212 (repeated Cholesky QR).
 template <class Scalar, class Exec, class BView, class XView>
-CgReport<real_t<Scalar>> block_conjugate_gradient(
+CgReport<real_t<Scalar>> solve_spd(
     Exec const& exec, LinearOperator<Scalar, Exec> const& A, BView const& B, XView const& X,
     std::type_identity_t<CgOptions<Scalar, Exec>> const& options = {}) {
   return krylov::solve_cg<Scalar, Exec>(exec, A, blocks::block_ref<Exec>(B),
-                                        blocks::block_ref<Exec>(X), options, CgMethod::block);
+                                        blocks::block_ref<Exec>(X), options);
 }
 
 }  // namespace blockspan

@@ -60,6 +60,7 @@ class SinglePrecision final : public CorrectionSolver<Scalar, Exec> {
     Block<Single, Exec> const r = block(exec, R), e = block(exec, R);
     convert_block(exec, R, r);
     CgOptions<Single, Exec> options;
+    options.method = request.method;
     options.preconditioner = m_;
     options.max_iterations = request.max_iterations;
     options.time_limit = request.time_limit;
@@ -73,8 +74,7 @@ class SinglePrecision final : public CorrectionSolver<Scalar, Exec> {
       residuals.assign(now.residuals.begin(), now.residuals.end());
       return request.step(residuals, now.directions);
     };
-    auto const report = krylov::solve_cg<Single, Exec>(
-        exec, a_, blocks::block_ref<Exec>(r), blocks::block_ref<Exec>(e), options, request.method);
+    auto const report = solve_spd(exec, a_, r, e, options);
     convert_block(exec, e, E, factor_);  // factor A e = r
     exec.fence("Blockspan::cg: end of single precision");
     return {trouble_of(report), static_cast<Real>(report.norm_a) / factor_, report.counters};

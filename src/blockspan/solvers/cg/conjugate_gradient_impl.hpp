@@ -93,14 +93,13 @@ void conclude(CgProblem<Scalar, Exec>& problem, CgReport<real_t<Scalar>>& report
 template <class Scalar, class Exec>
 CgReport<real_t<Scalar>> solve_cg(Exec const& exec, LinearOperator<Scalar, Exec> const& A,
                                   BlockRef<Scalar const> const& B, BlockRef<Scalar> const& X,
-                                  CgOptions<Scalar, Exec> const& asked, CgMethod method) {
+                                  CgOptions<Scalar, Exec> const& options) {
   auto const space = A.row_space();
   space.communicator().run_agreed([&] {
-    asked.validate(B.columns);
-    check_shapes<Scalar, Exec>(A, B, X, asked);
+    options.validate(B.columns);
+    check_shapes<Scalar, Exec>(A, B, X, options);
   });
-  auto options = asked;
-  options.method = method;
+  CgMethod const method = options.method;
   CgReport<real_t<Scalar>> report;
   int const k = static_cast<int>(B.columns);
   report.columns.resize(k);

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <optional>
-#include <span>
 
 #include <blockspan/solvers/conjugate_gradient.hpp>
 
@@ -123,7 +122,7 @@ class Solve final
       go_on(once_more, setup.seconds());
     }
     Kokkos::Timer const setup;
-    if (blames_preconditioner() && automatic_->mend()) go_on(once_more, setup.seconds());
+    if (report_.blames_preconditioner() && automatic_->mend()) go_on(once_more, setup.seconds());
   }
 
   nb::dict result(Operator const* M) const {
@@ -132,12 +131,9 @@ class Solve final
 
  private:
   bool goes_on(CgProgress<Real> const& progress) {
-    auto const group =
-        std::span(progress.residuals).subspan(progress.first_column, progress.group_columns);
-    int const after =
-        ceil_div(progress.columns - progress.first_column, progress.group_columns) - 1;
     bool const due =
-        automatic_ != nullptr && automatic_->due(group, progress.group_iteration, after);
+        automatic_ != nullptr && automatic_->due(progress.group_residuals(),
+                                                 progress.group_iteration, progress.groups_after());
     return Course::goes_on(due, [&] { return progress_of(progress, report_.iterations); });
   }
 
@@ -145,12 +141,6 @@ class Solve final
   void go_on(Once const& once_more, double setup) {
     options_.use_guess = true;
     Course::go_on(once_more, setup, report_.most_iterations(), timer_.seconds());
-  }
-
-  bool blames_preconditioner() const {
-    return std::any_of(report_.columns.begin(), report_.columns.end(), [](auto const& column) {
-      return column.status == Status::preconditioner_not_spd;
-    });
   }
 
   Kokkos::Timer timer_;
