@@ -30,10 +30,10 @@ struct TwoPrecisions {
   explicit TwoPrecisions(std::string const& spec)
       : A(generate<Scalar>(exec, spec)),
         op(exec, A, whole_rows()),
-        low(single_precision_matrix(exec, A)),
-        low_op(exec, low.op.matrix(), whole_rows()),
+        low(single_precision_rows(exec, *on_one_rank(exec, A))),
+        low_op(exec, low.matrix->whole(), whole_rows()),
         T(jacobi(exec, A)),
-        low_T(jacobi(exec, low.op.matrix())),
+        low_T(jacobi(exec, low.matrix->whole())),
         rows(distribute(exec, world(), A)),
         low_rows(single_precision_rows(exec, *rows)),
         rows_op(exec, rows, whole_rows()),
@@ -44,7 +44,7 @@ struct TwoPrecisions {
   Exec const exec;
   CrsMatrix<Scalar, Exec> A;
   MatrixOperator<Scalar, Exec> op;
-  SinglePrecisionMatrix<Scalar, Exec> low;
+  SinglePrecisionRows<Scalar, Exec> low;
   MatrixOperator<Single, Exec> low_op;
   JacobiPreconditioner<Scalar, Exec> T;
   JacobiPreconditioner<Single, Exec> low_T;

@@ -3,6 +3,9 @@
 #include <limits>
 #include <string>
 
+#include <blockspan/distributed/convert.hpp>
+#include <blockspan/distributed/distribute.hpp>
+#include <blockspan/distributed/distributed_operator.hpp>
 #include <blockspan/solvers/single_precision.hpp>
 
 #include "solvers/cg_solve.hpp"
@@ -119,12 +122,13 @@ TYPED_TEST(CgMixed, AMatrixIsMadeReadyByOneFunction) {
         offsets.push_back(static_cast<int>(indices.size()));
       }
       auto const matrix = make_matrix<Scalar, Exec>(offsets, indices, values, A.order());
-      auto const single = single_precision_matrix(exec, matrix);
-      EXPECT_GE(*single.op.facts().norm_bound, 0.5f);
-      EXPECT_LE(*single.op.facts().norm_bound, 1.001f);
+      auto const single = single_precision_rows(exec, *on_one_rank(exec, matrix));
+      auto const op = distributed_operator(exec, single.matrix);
+      EXPECT_GE(*op.facts().norm_bound, 0.5f);
+      EXPECT_LE(*op.facts().norm_bound, 1.001f);
       EXPECT_EQ(std::ilogb(single.factor), std::ilogb(1 / A.infinity_norm()));
-      auto const M = jacobi(exec, single.op.matrix());
-      SinglePrecision<Scalar, Exec> const inner(single.op, &M, single.factor);
+      auto const M = jacobi(exec, single.matrix->whole());
+      SinglePrecision<Scalar, Exec> const inner(op, &M, single.factor);
       for (CgMethod const method : both_methods) {
         auto const solved =
             solve_mixed<Scalar, Exec>(A, random_block<Scalar>(A.order(), 4, 5), method, inner);

@@ -19,10 +19,11 @@ struct SinglePrecisionRows {
   real_t<Scalar> factor;
 };
 
-/// A rounded to single precision, with the same entries as single_precision_matrix on one process.
-/// Called by all ranks; sets up its own halo exchange; on one rank it shares the pattern. Fences
-/// the instance. O(nonzeros) a rank. Throws Error, on all ranks, for an entry beyond the range of
-/// single precision, and where memory is short.
+/// A rounded to single precision. The factor brings the inf-norm of A into [1/2, 1), so that no
+/// entry overflows and only those below 1e-38 of the norm vanish. Called by all ranks; sets up its
+/// own halo exchange; on one rank it shares the pattern. Fences the instance. O(nonzeros) a rank.
+/// Throws Error, on all ranks, for an entry beyond the range of single precision, and where memory
+/// is short.
 template <class Scalar, class Exec>
 SinglePrecisionRows<Scalar, Exec> single_precision_rows(Exec const& exec,
                                                         DistributedMatrix<Scalar, Exec> const& A) {

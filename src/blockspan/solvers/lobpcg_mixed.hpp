@@ -7,8 +7,8 @@
 
 namespace blockspan {
 
-/// The operators of an eigenproblem in single precision, rounded (see single_precision_matrix),
-/// kept by reference.
+/// The operators of an eigenproblem in single precision, rounded (see single_precision_rows), kept
+/// by reference.
 template <class Scalar, class Exec>
 struct LobpcgSingleOperators {
   using Operator = LinearOperator<single_t<Scalar>, Exec>;

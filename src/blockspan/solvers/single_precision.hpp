@@ -7,18 +7,17 @@
 #include <vector>
 
 #include <blockspan/multivector/convert.hpp>
-#include <blockspan/operators/matrix_operator.hpp>
 #include <blockspan/solvers/correction_solver.hpp>
-#include <blockspan/sparse/convert.hpp>
 #include <blockspan/support/memory.hpp>
 
 namespace blockspan {
 
 /// Conjugate gradients in single precision, for CgOptions::inner of a solve in double precision:
 ///
-///   auto const single = single_precision_matrix(exec, A);
-///   auto const M = jacobi(exec, single.op.matrix());
-///   SinglePrecision<double, Exec> const inner(single.op, &M, single.factor);
+///   auto const single = single_precision_rows(exec, *on_one_rank(exec, A));
+///   auto const single_op = distributed_operator(exec, single.matrix);
+///   auto const M = jacobi(exec, single.matrix->whole());
+///   SinglePrecision<double, Exec> const inner(single_op, &M, single.factor);
 ///   auto const report = solve_spd(exec, op, B, X, {.preconditioner = &M_double, .inner = &inner});
 ///
 /// An iteration moves half the bytes. Memory: 6 n x k in single precision, allocated anew in each
@@ -99,28 +98,5 @@ class SinglePrecision final : public CorrectionSolver<Scalar, Exec> {
   Operator const* m_;
   Real factor_, reduction_;
 };
-
-/// A matrix in single precision, for SinglePrecision.
-template <class Scalar, class Exec, class Offset = int>
-struct SinglePrecisionMatrix {
-  MatrixOperator<single_t<Scalar>, Exec, Offset> op;  ///< factor A
-  real_t<Scalar> factor;  ///< a power of two that brings the entries into range
-};
-
-/// A rounded to single precision, as an operator for blocks of up to about `columns` columns.
-/// The factor brings the inf-norm of A into [1/2, 1), so that no entry overflows and only those
-/// below 1e-38 of the norm vanish. A: n x n; its pattern is shared, its values are copied. Waits
-/// for the instance. Throws Error if A is not square, if its norm is not finite and an entry does
-/// not fit as it is, or where memory is short.
-template <class Exec, class Matrix>
-auto single_precision_matrix(Exec const& exec, Matrix const& A, int columns = 16) {
-  using Scalar = sparse::scalar_t<Matrix>;
-  using Real = real_t<Scalar>;
-  Real const factor =
-      sparse::factor_below_one(operators::max_row_sum(exec, sparse::matrix_ref<Exec>(A)));
-  auto const single = convert_values<single_t<Scalar>>(exec, A, factor);
-  return SinglePrecisionMatrix<Scalar, Exec, sparse::offset_t<Matrix>>{
-      matrix_operator(exec, single, columns), factor};
-}
 
 }  // namespace blockspan
