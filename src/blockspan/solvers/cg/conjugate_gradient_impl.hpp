@@ -8,6 +8,8 @@
 #include <blockspan/support/backend.hpp>
 #include <blockspan/support/error.hpp>
 
+// The entry of solve_spd: validates the options, chooses the method and solves group by group.
+
 namespace blockspan {
 
 template <class Scalar, class Exec>
@@ -90,6 +92,65 @@ void conclude(CgProblem<Scalar, Exec>& problem, CgReport<real_t<Scalar>>& report
   report.seconds.total = total;
 }
 
+/// How k columns are divided into groups, with the reason.
+struct CgGroups {
+  bool block;
+  int width;
+  std::string reason;
+};
+
+template <class Scalar, class Exec>
+CgGroups choose_groups(LinearOperator<Scalar, Exec> const& A,
+                       CgOptions<Scalar, Exec> const& options, std::int64_t rows, int k) {
+  auto const for_columns =
+      reason_for_columns<real_t<Scalar>>(block_facts(A, options.preconditioner, rows, k));
+  bool const automatic = options.method == CgMethod::automatic;
+  bool const block = automatic ? k > 1 && for_columns.empty() : options.method == CgMethod::block;
+  bool const chosen = automatic && runs_on_host_v<Exec>;
+  int const most = !block ? k : chosen ? widest_on_hosts : widest_useful_block;
+  int const widest = options.widest_block > 0 ? std::min(options.widest_block, most) : most;
+  int const width = group_width(k, widest);
+  auto reason = reason_of(options.method, for_columns, k, width);
+  if (options.inner) reason += "; corrections in " + options.inner->name();
+  return {block, width, reason};
+}
+
+/// Solves group after group. Overwrites X and the columns, method, reason and trouble of the
+/// report.
+template <class Scalar, class Exec>
+void solve_groups(CgProblem<Scalar, Exec>& problem, CgControl<Scalar, Exec>& control,
+                  CgGroups const& groups, BlockRef<Scalar const> const& B,
+                  BlockRef<Scalar> const& X) {
+  auto const& options = control.options();
+  auto& report = control.report();
+  int const k = static_cast<int>(B.columns);
+  report.reason = groups.reason;
+  CgTools<Scalar, Exec> tools(problem, control, groups.width);
+  if (options.null_space.extent(1) > 0)
+    tools.null_space.take(problem, options.null_space);
+  else if (problem.a().entries().annihilates_constants(problem.exec))
+    tools.null_space.take_constant(problem);
+  bool block_ran = false, pseudo_block_ran = false;
+  std::string fall_back;
+  for (int first = 0; first < k; first += groups.width) {
+    int const count = std::min(groups.width, k - first);
+    CgGroup<Scalar, Exec> group(problem, tools, B, column_range(X, first, count), first,
+                                groups.block);
+    group.solve();
+    block_ran = block_ran || group.block_ran();
+    pseudo_block_ran = pseudo_block_ran || group.pseudo_block_ran();
+    if (!group.trouble().empty()) report.trouble = group.trouble();
+    if (!group.fall_back().empty() && fall_back.empty()) fall_back = group.fall_back();
+    if (!group.switched().empty() && report.reason.find(group.switched()) == std::string::npos)
+      report.reason += "; then pseudo-block: " + group.switched();
+  }
+  report.null_vectors = tools.null_space.count();
+  if (!fall_back.empty()) report.reason += fell_back(report, fall_back);
+  report.method = block_ran && pseudo_block_ran                      ? "block, then pseudo_block"
+                  : block_ran || (groups.block && !pseudo_block_ran) ? "block"
+                                                                     : "pseudo_block";
+}
+
 template <class Scalar, class Exec>
 CgReport<real_t<Scalar>> solve_cg(Exec const& exec, LinearOperator<Scalar, Exec> const& A,
                                   BlockRef<Scalar const> const& B, BlockRef<Scalar> const& X,
@@ -99,51 +160,15 @@ CgReport<real_t<Scalar>> solve_cg(Exec const& exec, LinearOperator<Scalar, Exec>
     options.validate(B.columns);
     check_shapes<Scalar, Exec>(A, B, X, options);
   });
-  CgMethod const method = options.method;
   CgReport<real_t<Scalar>> report;
   int const k = static_cast<int>(B.columns);
   report.columns.resize(k);
   CgProblem<Scalar, Exec> problem(exec, A, options);
   CgControl<Scalar, Exec> control(options, report, space.communicator());
-  if (k > 0 && problem.global_rows() > 0) {
-    auto const for_columns = reason_for_columns<real_t<Scalar>>(
-        block_facts(A, options.preconditioner, problem.global_rows(), k));
-    bool const block =
-        method == CgMethod::automatic ? k > 1 && for_columns.empty() : method == CgMethod::block;
-    bool const chosen = method == CgMethod::automatic && runs_on_host_v<Exec>;
-    int const most = !block ? k : chosen ? widest_on_hosts : widest_useful_block;
-    int const widest = options.widest_block > 0 ? std::min(options.widest_block, most) : most;
-    int const width = group_width(k, widest);
-    report.reason = reason_of(method, for_columns, k, width);
-    if (options.inner) report.reason += "; corrections in " + options.inner->name();
-    CgTools<Scalar, Exec> tools(problem, control, width);
-    if (options.null_space.extent(1) > 0)
-      tools.null_space.take(problem, options.null_space);
-    else if (A.entries().annihilates_constants(exec))
-      tools.null_space.take_constant(problem);
-    bool block_ran = false, pseudo_block_ran = false;
-    std::string fall_back;
-    for (int first = 0; first < k; first += width) {
-      int const count = std::min(width, k - first);
-      CgGroup<Scalar, Exec> group(problem, tools, B, column_range(X, first, count), first, block);
-      group.solve();
-      block_ran = block_ran || group.block_ran();
-      pseudo_block_ran = pseudo_block_ran || group.pseudo_block_ran();
-      if (!group.trouble().empty()) report.trouble = group.trouble();
-      if (!group.fall_back().empty() && fall_back.empty()) fall_back = group.fall_back();
-      if (!group.switched().empty() && report.reason.find(group.switched()) == std::string::npos)
-        report.reason += "; then pseudo-block: " + group.switched();
-    }
-    report.null_vectors = tools.null_space.count();
-    if (!fall_back.empty()) report.reason += fell_back(report, fall_back);
-    report.method = block_ran && pseudo_block_ran ? "block, then pseudo_block"
-                    : block_ran                   ? "block"
-                    : pseudo_block_ran            ? "pseudo_block"
-                    : block                       ? "block"
-                                                  : "pseudo_block";
-  } else {
+  if (k > 0 && problem.global_rows() > 0)
+    solve_groups(problem, control, choose_groups(A, options, problem.global_rows(), k), B, X);
+  else
     for (auto& column : report.columns) column.status = Status::zero_rhs;
-  }
   exec.fence("Blockspan::cg: done");
   report.seconds.total = control.elapsed();
   conclude<Scalar, Exec>(problem, report);

@@ -7,16 +7,9 @@
 #include <blockspan/solvers/cg/group.hpp>
 #include <blockspan/support/backend.hpp>
 
-namespace blockspan::krylov {
+// The search for null vectors of A where residuals stagnate (singular systems; see solve_spd).
 
-inline void add_seconds(CgSeconds& all, CgSeconds const& inner) {
-  all.product += inner.product;
-  all.preconditioner += inner.preconditioner;
-  all.update += inner.update;
-  all.gram += inner.gram;
-  all.dense += inner.dense;
-  all.verify += inner.verify;
-}
+namespace blockspan::krylov {
 
 /// E with A E = Q to these relative residuals, in at most `iterations`, which count as those of the
 /// solve.
@@ -47,7 +40,7 @@ void solve_within(CgProblem<Scalar, Exec>& problem, CgControl<Scalar, Exec>& con
                         block && columns > 1)
       .solve();
   add_counters(problem.counters, inner.counters, false);
-  add_seconds(problem.seconds, inner.seconds);
+  problem.seconds.add(inner.seconds);
 }
 
 template <class Scalar, class Exec>
