@@ -8,6 +8,8 @@
 #include <blockspan/blocks/workspace.hpp>
 #include <blockspan/multivector/combine.hpp>
 
+// Operations on each column of a block: norms, dots, scaling, copies.
+
 namespace blockspan {
 
 namespace multivector {

@@ -4,6 +4,8 @@
 #include <blockspan/blocks/small_ref.hpp>
 #include <blockspan/blocks/workspace.hpp>
 
+// Linear combinations of the columns of a block.
+
 namespace blockspan {
 
 namespace multivector {

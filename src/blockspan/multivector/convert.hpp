@@ -7,6 +7,8 @@
 #include <blockspan/support/error.hpp>
 #include <blockspan/support/scalar.hpp>
 
+// Blocks in another precision or layout.
+
 namespace blockspan {
 
 namespace multivector {

@@ -3,6 +3,8 @@
 #include <blockspan/blocks/block.hpp>
 #include <blockspan/blocks/workspace.hpp>
 
+// Orthonormal bases of blocks, in the inner product of a matrix B too.
+
 namespace blockspan {
 
 struct OrthonormalizeReport {

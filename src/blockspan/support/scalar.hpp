@@ -8,6 +8,9 @@
 
 #include <blockspan/support/rooms.hpp>
 
+// The scalars of the library and their traits: float, double, and Kokkos::complex of them; types of
+// 16 bits are stored only.
+
 namespace blockspan {
 
 namespace support {

@@ -10,6 +10,8 @@
 #include "preconditioner.hpp"
 #include "solves.hpp"
 
+// The engine of one scalar and backend: creates its operators.
+
 namespace blockspan::capi {
 
 template <class Scalar, class Exec>

@@ -12,6 +12,8 @@
 #include "../values/statuses.hpp"
 #include "linear.hpp"
 
+// lobpcg and solve_spd of blockspan.h: options from and reports to the structs of the caller.
+
 namespace blockspan::capi {
 
 template <class Real>

@@ -14,6 +14,8 @@
 #include <blockspan/distributed/levels/gathered_level.hpp>
 #include <blockspan/multigrid/hierarchy/hierarchy.hpp>
 
+// The policy of a Hierarchy whose rows are distributed over ranks. On one rank: OneRank.
+
 namespace blockspan::distributed {
 
 template <class Exec, class View>

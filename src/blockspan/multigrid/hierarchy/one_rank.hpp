@@ -7,6 +7,8 @@
 #include <blockspan/multigrid/hierarchy/rounded.hpp>
 #include <blockspan/operators/entries/matrix_measures.hpp>
 
+// The policy of a Hierarchy on one rank. Over several ranks: distributed/levels/many_ranks.hpp.
+
 namespace blockspan::levels {
 
 template <class Scalar, class Exec, class Ranks>

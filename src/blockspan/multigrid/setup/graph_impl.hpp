@@ -6,6 +6,9 @@
 #include <blockspan/multigrid/setup/multiply_values.hpp>
 #include <blockspan/support/error.hpp>
 
+// Aggregation: nodes of several rows, and roots that are pairwise more than two edges apart, found
+// by rounds in parallel with the same result for any number of threads.
+
 namespace blockspan::levels {
 
 template <class Exec>

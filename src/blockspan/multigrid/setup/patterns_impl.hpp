@@ -12,6 +12,8 @@
 #include <blockspan/support/backend.hpp>
 #include <blockspan/support/error.hpp>
 
+// Patterns of products and transposes: rows are counted, then filled.
+
 namespace blockspan::levels {
 
 template <class Exec>

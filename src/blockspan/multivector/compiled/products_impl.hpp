@@ -8,6 +8,9 @@
 #include <blockspan/multivector/gram.hpp>
 #include <blockspan/support/backend.hpp>
 
+// Gram matrices and combinations of blocks: chooses the kernels of hosts and devices, and joins the
+// sums of all ranks.
+
 namespace blockspan::multivector {
 
 template <class Exec, class Scalar>

@@ -23,6 +23,8 @@
 #include <blockspan/support/error.hpp>
 #include <blockspan/support/memory.hpp>
 
+// Factors of K - sigma M on a CUDA device by cuDSS.
+
 namespace blockspan::operators::cudss {
 
 template <class Scalar>

@@ -15,6 +15,8 @@
 #include <blockspan/operators/kokkos_kernels/positive_diagonal.hpp>
 #include <blockspan/support/memory.hpp>
 
+// Symmetric Gauss-Seidel by Kokkos Kernels.
+
 namespace blockspan::operators {
 
 template <class Scalar>

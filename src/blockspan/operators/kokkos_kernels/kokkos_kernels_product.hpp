@@ -9,6 +9,8 @@
 #include <blockspan/operators/entries/peer_operator.hpp>
 #include <blockspan/operators/kokkos_kernels_operator.hpp>
 
+// The product of Kokkos Kernels (KokkosSparse::spmv), for comparison.
+
 namespace blockspan::operators {
 
 template <class Scalar, class Exec>

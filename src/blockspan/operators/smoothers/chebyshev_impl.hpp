@@ -10,6 +10,8 @@
 #include <blockspan/operators/entries/matrix_measures_impl.hpp>
 #include <blockspan/operators/smoothers/chebyshev.hpp>
 
+// Kernels of the Chebyshev polynomial: row sums that bound its interval, and the pass of a step.
+
 namespace blockspan::operators {
 
 template <class Scalar, class Offset, class Ordinal>

@@ -7,6 +7,8 @@
 #include <blockspan/support/error.hpp>
 #include <blockspan/support/interruption.hpp>
 
+// The entry of lobpcg: validates the options, chooses the path and runs it.
+
 namespace blockspan {
 
 template <class Scalar, class Exec>

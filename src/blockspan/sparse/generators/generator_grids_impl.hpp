@@ -4,6 +4,8 @@
 #include <blockspan/sparse/generators/generator_p1.hpp>
 #include <blockspan/sparse/generators/generator_rows.hpp>
 
+// Patterns of stencils on grids, by the name of the spec.
+
 namespace blockspan::sparse {
 
 template <class Exec>

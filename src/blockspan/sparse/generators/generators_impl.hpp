@@ -8,6 +8,8 @@
 #include <blockspan/support/interruption.hpp>
 #include <blockspan/support/scalar.hpp>
 
+// Generates a matrix from a spec: the pattern, then symmetrization and permutation, then values.
+
 namespace blockspan::sparse {
 
 template <class Exec>

@@ -12,6 +12,8 @@
 #include <blockspan/spmm/prepared/row_panels.hpp>
 #include <blockspan/support/error.hpp>
 
+// What a plan reports: its kernel, its reasons and its decisions, in words.
+
 namespace blockspan::products {
 
 template <class Exec, class Ordinal>

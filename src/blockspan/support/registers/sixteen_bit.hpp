@@ -12,6 +12,8 @@
 #include <cuda_fp16.h>
 #endif
 
+// half and bfloat16: storage types of 16 bits, computed with in float.
+
 namespace blockspan {
 
 namespace support {

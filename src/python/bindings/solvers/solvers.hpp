@@ -9,6 +9,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+// Binds the solvers.
+
 namespace blockspan::python {
 
 inline std::string in_words(Status status) { return std::string(to_string(status)); }
