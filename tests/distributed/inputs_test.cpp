@@ -1,7 +1,6 @@
 // Input at the edges, or of one rank alone: served, or an Error on all ranks; none waits.
 #include <algorithm>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 

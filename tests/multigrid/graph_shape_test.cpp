@@ -1,7 +1,6 @@
 // What the graph says before the first iteration: a bound of small eigenvalues against LAPACK, and
 // which systems it sends elsewhere at once.
 #include <cmath>
-#include <complex>
 #include <limits>
 #include <string>
 #include <vector>

@@ -14,7 +14,6 @@
 #include <blockspan/operators/entries/mean_row_sum.hpp>
 #include <blockspan/operators/linear_operator.hpp>
 #include <blockspan/support/backend.hpp>
-#include <blockspan/support/scalar.hpp>
 
 // What `automatic` looks at before the first iteration: on hosts the graph, on devices, which have
 // none, the sums of rows. All ranks call these functions together, and find the same.
