@@ -180,8 +180,8 @@ void print_exact(std::ostream& out, EigCommand const& command, EigResult const& 
     out << "\n";
     if (!result.converged) out << words(report.status) << ": " << advice(command, result) << "\n";
     out << report.steps << " steps, " << report.solved_columns << " columns solved, "
-        << plural(report.factorizations, "factorization") << ", factors of "
-        << grouped(report.factor_entries) << " numbers by " << report.library << ", "
+        << plural(report.factorizations, "factorization") << ", factors with "
+        << grouped(report.factor_entries) << " entries by " << report.library << ", "
         << formatted("%.2f s", report.seconds.total) << "\n";
   }
   for (std::string const& note : result.notes) out << "note: " << note << "\n";

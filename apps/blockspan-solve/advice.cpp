@@ -113,7 +113,7 @@ std::string solve_advice(SolveCommand const& command, SolveResult const& result)
              "program.";
     case Status::out_of_range:
       return "The solution of " + column.name +
-             " is beyond the range of the format's numbers: scale the matrix or the right-hand "
+             " exceeds the range of the scalar type: scale the matrix or the right-hand "
              "side.";
     case Status::stopped_by_monitor:
       return "Interrupted after " + grouped(result.solver.iterations) +

@@ -57,7 +57,7 @@ TEST_P(EigExact, SaysWhereItFactors) {
     auto const found = run({"laplace7:8x8x8", "--near", "2.5", "--factors", place});
     EXPECT_EQ(found.report["exact"]["library"], "MUMPS on the host") << found.outcome.err;
     EXPECT_GT(found.report["exact"]["seconds"]["analysis"], 0);
-    EXPECT_NE(found.outcome.out.find(" numbers by MUMPS on the host, "), std::string::npos);
+    EXPECT_NE(found.outcome.out.find(" entries by MUMPS on the host, "), std::string::npos);
   }
   auto const found = run({"laplace7:8x8x8", "--near", "2.5", "--factors", "device"});
   if (found.outcome.status == 0) {

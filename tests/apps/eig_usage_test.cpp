@@ -112,7 +112,7 @@ TEST(EigUsage, RefusesWhatIsNoNumberAndEmptyValues) {
   expect_refused({small, "--tolerance", "1e-8,"},
                  "--tolerance: '1e-8,' is not a number (see --help)");
   expect_refused({small, "--tolerance", "1e-999"},
-                 "--tolerance: 1e-999 is beyond the range of numbers (see --help)");
+                 "--tolerance: 1e-999 is out of range (see --help)");
   expect_refused({small, "--vectors", ""}, "--vectors: the value is empty (see --help)");
   expect_refused({small, "--mass", " "}, "--mass: the value is empty (see --help)");
   expect_refused({""}, "MATRIX: the value is empty (see --help)");

@@ -302,7 +302,7 @@ TEST_P(SolveWords, ADenormalColumnDisturbsNoOther) {
   auto const file = chain_file(folder / "a.mtx", std::vector<double>(n, 2.5));
   auto const report = expect_reason(
       {file, "--rhs", rhs}, "out_of_range",
-      "The solution of column 2 is beyond the range of the format's numbers: scale the matrix or "
+      "The solution of column 2 exceeds the range of the scalar type: scale the matrix or "
       "the right-hand side.");
   EXPECT_EQ(report["columns"][0]["status"], "converged");
 }
@@ -337,7 +337,7 @@ TEST_P(SolveWords, ValuesAtTheEndsOfTheRangeAreSolvedAsOthers) {
   auto const tiny = chain_file(folder / "d.mtx", std::vector<double>(n, 2.5), 1e-310);
   auto const report =
       expect_reason({tiny, "--rhs", rhs, "--solution", folder / "x.mtx"}, "out_of_range",
-                    "The solution of column 1 is beyond the range of the format's numbers: scale "
+                    "The solution of column 1 exceeds the range of the scalar type: scale "
                     "the matrix or the right-hand side.");
 }
 

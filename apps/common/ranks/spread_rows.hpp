@@ -23,7 +23,7 @@
 
 namespace blockspan::apps {
 
-/// The rows of all ranks, and how the caller numbers them.
+/// The rows of all ranks, and the caller's numbering of them.
 struct SpreadRows {
   RowSpace space;
   std::shared_ptr<RowOrder const> order;  ///< null: as `space` does

@@ -44,7 +44,7 @@ std::string tidy_real(std::string& text) {
   text = without_plus(given);
   double value = 0;
   auto const error = read_number(text, value);
-  if (error == std::errc::result_out_of_range) return given + " is beyond the range of numbers";
+  if (error == std::errc::result_out_of_range) return given + " is out of range";
   return error == std::errc() ? "" : "'" + given + "' is not a number";
 }
 

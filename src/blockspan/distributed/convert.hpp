@@ -41,7 +41,7 @@ SinglePrecisionRows<Scalar, Exec> single_precision_rows(Exec const& exec,
     for (auto const& value : from.values) {
       to.values.push_back(convert_scalar<Single>(Scalar(value * factor)));
       require(!is_finite(value) || is_finite(to.values.back()), "single_precision_rows",
-              "an entry is ", value, " (times ", factor, "), beyond the range of 32-bit numbers");
+              "an entry is ", value, " (times ", factor, "), beyond the range of single precision");
     }
     return to;
   });

@@ -259,7 +259,7 @@ class DistributedMatrix {
   }
   static void require_numbers(Communicator const& ranks, std::int64_t entries) {
     require(entries <= std::numeric_limits<int>::max(), "DistributedMatrix", entries,
-            " entries on rank ", ranks.rank(), ", more than 32 bits can number");
+            " entries on rank ", ranks.rank(), ", more than 32-bit indices allow");
   }
 
   /// own: has the interior rows, which are empty in `rows`; null: `rows` has all rows.

@@ -80,7 +80,7 @@ WholeRows<Scalar> rows_on_rank_zero(Exec const& exec, DistributedMatrix<Scalar, 
     constexpr std::int64_t most = std::numeric_limits<int>::max();
     require(A.partition().global_rows() <= most && A.nonzeros() <= most, "blockspan::direct",
             A.partition().global_rows(), " rows and ", A.nonzeros(),
-            " entries, more than 32 bits can number");
+            " entries, more than 32-bit indices allow");
     auto rows = A.global_rows(exec);
     return WholeRows<Scalar>{{rows.offsets.begin(), rows.offsets.end()},
                              {rows.columns.begin(), rows.columns.end()},

@@ -93,20 +93,19 @@ bool weak_multigrid_pays(MultigridReport const& report, double left);
 /// Systems with fewer rows are not looked at before the first iteration.
 constexpr std::int64_t early_least_rows = 10'000;
 
-/// Whether the rows of A add up to so little of their diagonal entries, in the mean, that a look at
-/// the graph may show many iterations. A of no such rows, or whose rows all cancel, is left to the
-/// iteration.
+/// Whether row sums relative to the diagonal are so small, in the mean, that the graph may predict
+/// many iterations. If they are larger, or all rows cancel, only the iteration shows it.
 inline bool may_change_early(double mean_row_sum) {
   return mean_row_sum > 1e-12 && mean_row_sum < 0.01;
 }
 
-/// Iterations of the polynomial until `tolerance` that are hardly ever fewer, of columns solved
-/// together, by the small eigenvalues of a narrow shape; 0: nothing is known.
+/// A low estimate of the polynomial's iterations until `tolerance`, for `together` columns, from
+/// the small eigenvalues of a narrow graph; 0: unknown.
 double fewest_iterations(GraphShape const& shape, int together, double tolerance);
 
-/// Those that are left, as iterations on all columns, where a solve goes on with something else
-/// before its first iteration: a system that has more than half of the work of multigrid left, and
-/// the lowest pairs of a narrow graph; else 0.
+/// The predicted iterations, on all columns, where a solve should change its preconditioner before
+/// the first one: for systems if they cost more than half of multigrid, for the lowest pairs if the
+/// graph is narrow; else 0.
 double early_work(SolveKind kind, GraphShape const& shape, int columns, double tolerance);
 
 /// The same on a device, which sets up a hierarchy in the time of some ten iterations: whether a
@@ -140,7 +139,8 @@ class ChangeOver {
   /// start; for a system those of the columns solved together, which groups_after more groups
   /// follow.
   bool due(std::span<double const> errors, int iteration, int groups_after = 0);
-  /// Is due before the first iteration, with so many left by the eigenvalue of that shape.
+  /// Makes a change due before the first iteration, with `left` iterations predicted from the
+  /// shape.
   void begin_early(GraphShape const& shape, double left);
   /// Is due before the first iteration, for multigrid alone and if its probe is good. If not,
   /// take() leaves M without op, and the solve that then iterates needs another ChangeOver.
@@ -152,7 +152,7 @@ class ChangeOver {
   /// Replaces M, or keeps it if nothing better can be made; the reason is among its notes. Made has
   /// a pointer `op` to a LinearOperator, `notes`, and `levels`, a pointer or optional with a
   /// MultigridReport. levels(): multigrid, whatever its probe finds; factors(left): factors that
-  /// cost less than so many iterations (infinite: at any cost); inverse(): the dense inverse. Each
+  /// cost less than `left` iterations (infinite: at any cost); inverse(): the dense inverse. Each
   /// returns a Made, without op if it failed, then with the reason in notes where there is one.
   template <class Made, class Levels, class Factors, class Inverse>
   void take(int iterations, Made& M, Levels const& levels, Factors const& factors,
@@ -241,7 +241,7 @@ class ChangeOver {
   std::function<GraphShape()> look_;  ///< null: done, or not to be done
   GraphShape shape_;
   bool may_coarsen_ = false;  ///< multigrid may follow
-  int iterations_ = never;    ///< factors may follow, after so many iterations
+  int iterations_ = never;    ///< factors may follow after this many iterations
   double left_ = std::numeric_limits<double>::infinity();
   bool late_ = false;
   bool begins_with_levels_ = false;

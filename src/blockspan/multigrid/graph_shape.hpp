@@ -10,11 +10,11 @@
 
 #include <blockspan/support/scalar.hpp>
 
-// What the graph of a matrix and the sums of its rows say of methods before any is tried.
+// Which method suits a matrix, predicted from its graph and row sums before any is tried.
 namespace blockspan {
 
-/// whole: all of a GraphShape but small_eigenvalue. early: with it, and nothing but `narrow` of a
-/// graph that is not narrow.
+/// whole: everything of a GraphShape except small_eigenvalue. early: that too, but only `narrow` if
+/// the graph is not narrow.
 enum class GraphLook { whole, early };
 
 /// Properties of a matrix' graph that predict which method suits, before any is tried.
@@ -31,7 +31,7 @@ struct GraphShape {
   bool uneven = false;
   /// Work of factors with a dense block of the average width w of a level, w^3, in products with A.
   double dissection = 0;
-  /// Three eigenvalues of D^-1 A at least, D its diagonal, are not above this; infinite: not known.
+  /// At least three eigenvalues of D^-1 A, D its diagonal, are at most this; infinite: unknown.
   double small_eigenvalue = std::numeric_limits<double>::infinity();
 };
 

@@ -1,4 +1,4 @@
-"""Arguments that are numbers, words and files: what they are not is told in a sentence."""
+"""Checks of arguments that are numbers, words or files, with errors in sentences."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ class PackedPlaces {
     split.own = std::count(own_.begin(), own_.end(), wanted);
     std::int64_t const all = split.own + static_cast<std::int64_t>(others_.size());
     require(all <= std::numeric_limits<int>::max(), "split_rows", "the rows of rank ", rank,
-            " read ", all, " rows, more than 32 bits can number");
+            " read ", all, " rows, more than 32-bit indices allow");
     auto& packed = split.packed;
     packed.reserve(as_size(all));
     packed.assign(others_.begin(), higher);
@@ -132,7 +132,7 @@ SplitRows split_rows(RowPartition const& partition, int rank, std::span<std::int
   constexpr auto where = "split_rows";
   constexpr std::int64_t most = std::numeric_limits<int>::max();
   std::int64_t const first = partition.first(rank), n = partition.rows(rank);
-  require(n <= most, where, "rank ", rank, " has ", n, " rows, more than 32 bits can number");
+  require(n <= most, where, "rank ", rank, " has ", n, " rows, more than 32-bit indices allow");
   require(static_cast<std::int64_t>(offsets.size()) == n + 1, where, offsets.size(),
           " row offsets of ", n, " rows");
   SplitRows split;

@@ -206,7 +206,7 @@ class RowsReader {
     require(partition.global_rows() == header_.rows, path_, "a partition of ",
             partition.global_rows(), " rows for a matrix of ", header_.rows);
     require(partition.rows(me_) <= std::numeric_limits<int>::max(), path_, partition.rows(me_),
-            " rows of ", header_.rows, " on rank ", me_, ", more than 32 bits can number");
+            " rows of ", header_.rows, " on rank ", me_, ", more than 32-bit indices allow");
   }
 
   /// Sends entries to the ranks that own their rows.

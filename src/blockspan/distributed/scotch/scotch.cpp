@@ -58,7 +58,7 @@ std::vector<int> scotch_parts(Communicator const& ranks, RowPartition const& fro
   neighbours.reserve(pattern.columns.size() + 1);
   ranks.run_agreed([&] {
     require(from.global_rows() <= most && entries <= most, where, from.global_rows(), " rows and ",
-            entries, " entries are more than this PT-Scotch can number");
+            entries, " entries are more than the integers of this PT-Scotch allow");
     for (std::int64_t i = 0; i < n; ++i) {
       for (std::int64_t const column : pattern.row(i))
         if (column != first + i) neighbours.push_back(static_cast<SCOTCH_Num>(column));

@@ -98,8 +98,8 @@ struct AdaptiveChoice : tuning::AdaptiveLimits {
                : tuning::adaptive_tile_work;
   }
 
-  /// Entries of a part of a long row: as many as a tile of short rows has, but so many that one
-  /// thread can add up the parts.
+  /// Entries in a part of a long row: those of a tile of short rows, or more, so that one thread
+  /// can add up the parts.
   static std::int64_t longest_part(RowStatistics const& rows) {
     return std::max(least_part, rows.longest / most_parts);
   }
@@ -113,8 +113,8 @@ struct AdaptiveChoice : tuning::AdaptiveLimits {
       .id = "adaptive",
       .label = "Blockspan::spmm::adaptive",
       .parts =
-          "a team takes many short rows, whose entries or products go through scratch, or a part "
-          "of a long one; sums of cut rows added in order by the team that comes last; a launch "
+          "a team has many short rows, whose entries or products are staged in scratch, or a part "
+          "of a long one; sums of cut rows added in order by the team that ends last; a launch "
           "for each column where rows of X and Y are not whole vectors",
       .source =
           "Greathouse, Daga 2014, SC, doi:10.1109/SC.2014.68; Daga, Greathouse 2015, HiPC, "
