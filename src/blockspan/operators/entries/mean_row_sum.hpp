@@ -30,7 +30,7 @@ double mean_row_sum(Exec const& exec, LinearOperator<Scalar, Exec> const& produc
   product.apply(exec, ones, sums);
   scale_rows<Exec, Scalar>(exec, weights.data(), blocks::block_ref<Exec>(sums),
                            blocks::block_ref<Exec>(weighted));
-  Kokkos::View<Scalar*, Kokkos::HostSpace> const sum(label, 1);
+  Kokkos::View<Scalar*, Kokkos::HostSpace> const sum("Blockspan::operators::row_sum", 1);
   Workspace<Exec> workspace(product.row_space());
   column_dots(exec, ones, weighted, sum, workspace);
   return static_cast<double>(real_part(sum(0))) / static_cast<double>(all_rows);
