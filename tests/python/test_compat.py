@@ -70,6 +70,20 @@ def test_eigsh_raises_where_it_does_not_converge():
     assert caught.value.eigenvectors.shape[0] == 4900
 
 
+@pytest.mark.parametrize("which", ["LM", "BE", "SA"])
+def test_eigsh_says_what_is_wrong_with_the_mass(which):
+    """Of two solves the second is not searched beside vectors that the first has not found."""
+    S = grid(6)
+    M = sp.diags_array(-np.arange(1.0, 37)).tocsr()
+    with pytest.raises(sla.ArpackNoConvergence, match="0 of 4 .*mass matrix has a negative eigen"):
+        compat.eigsh(S, k=4, M=M, which=which)
+    with pytest.warns(bs.NotConvergedWarning):
+        result = bs.eigsh(S, 5, M, which=which)
+    assert result.status == bs.Status.mass_not_positive_definite
+    assert np.isnan(result.eigenvalues).all() and len(result.pair_status) == 5
+    assert result.eigenvectors.shape == (36, 5)
+
+
 def test_cg():
     S, b = grid(12), np.ones(144)
     x, info = compat.cg(S, b, rtol=1e-10)

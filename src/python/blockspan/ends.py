@@ -212,6 +212,8 @@ def _of_both_ends(
         result: EigenResult = solve(low == 0, low or high)
         return result
     first = solve(False, low)
+    if not np.isfinite(first.eigenvalues).all():  # there are no vectors to search beside
+        return _selected(first, np.zeros(k, int))
     joined = _joined(first, solve(True, high, first.eigenvectors), kind)
     if which == "BE":
         return joined

@@ -145,8 +145,9 @@ def eigsh(
         from scipy.sparse.linalg import ArpackNoConvergence
 
         done = [status.ok for status in result.pair_status]
+        words = f": {result.trouble}" if result.trouble else ""
         raise ArpackNoConvergence(
-            f"blockspan: {result.status}, {sum(done)} of {k} pairs converged",
+            f"blockspan: {result.status}, {sum(done)} of {k} pairs converged{words}",
             result.eigenvalues[done],
             result.eigenvectors[:, done],
         )
