@@ -132,6 +132,28 @@ def test_a_function_is_asked_once_whether_it_is_complex():
     np.testing.assert_allclose(H @ bs.cg(lambda X: H @ X, b).x, b, atol=1e-6)
 
 
+@pytest.mark.parametrize("dtype", ["float46", int, bool, "uint8", object, "M8[s]"])
+def test_types_of_matrices_are_floating_point(tmp_path, dtype):
+    """Whole numbers would cut values off."""
+    file = tmp_path / "one.mtx"
+    file.write_text("%%MatrixMarket matrix array real general\n1 1\n1.5\n")
+    makers = {
+        "Matrix.astype": lambda: bs.read_matrix_market(file).astype(dtype),
+        "generate": lambda: bs.generate("laplace5:3", dtype),
+        "read_matrix_market": lambda: bs.read_matrix_market(file, dtype),
+    }
+    why = "is no type of NumPy" if dtype == "float46" else "is no floating-point type"
+    for name, make in makers.items():
+        with pytest.raises(bs.Error, match=rf"blockspan\.{name}: dtype=.* {why}"):
+            make()
+
+
+def test_types_are_those_of_this_machine():
+    A = bs.generate("laplace5:3", ">f8")
+    assert A.dtype == np.float64 and A.astype(">f8") is A
+
+
+
 def test_operators_that_know_vectors_only():
     S = chain(50)
 

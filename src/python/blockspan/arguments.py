@@ -77,6 +77,17 @@ def path_name(where: str, name: str, value: Any) -> str:
     return file
 
 
+def float_type(where: str, value: Any) -> np.dtype[Any]:
+    """A real or complex type of NumPy, in this machine's byte order."""
+    try:
+        dtype: np.dtype[Any] = np.dtype(value)
+    except TypeError:
+        raise Error(f"{where}: dtype={value!r} is no type of NumPy") from None
+    if dtype.kind not in "fc":
+        raise Error(f"{where}: dtype={value!r} is no floating-point type")
+    return dtype.newbyteorder("=")
+
+
 def require_callable(where: str, name: str, value: Any) -> None:
     if value is not None and not callable(value):
         raise Error(f"{where}: {name} = {value!r} is no function")

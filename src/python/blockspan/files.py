@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from blockspan import _host
-from blockspan.arguments import path_name
+from blockspan.arguments import float_type, path_name
 from blockspan.errors import Error
 from blockspan.matrix import Matrix, matrix
 
@@ -17,7 +17,8 @@ def generate(spec: str, dtype: Any = np.float64) -> Matrix:
     """The matrix of a spec, NAME:SIZE[:NUMBER]...[:OPTION]...
 
     "laplace7:100" is the 7-point Laplacian of 100^3 points, "elasticity:20" an elastic body,
-    "rmat:16:16" a random graph; a wrong name lists them all. Raises Error for a bad spec.
+    "rmat:16:16" a random graph; a wrong name lists them all. dtype: real or complex, of NumPy.
+    Raises Error for a bad spec or type.
 
     >>> import blockspan as bs
     >>> bs.generate("laplace5:10x20").shape
@@ -25,7 +26,7 @@ def generate(spec: str, dtype: Any = np.float64) -> Matrix:
     """
     if not isinstance(spec, str):
         raise Error(f"blockspan.generate: spec = {spec!r} is no string")
-    return matrix(_host.generate(spec, np.dtype(dtype).name))
+    return matrix(_host.generate(spec, float_type("blockspan.generate", dtype).name))
 
 
 def read_matrix_market(path: str | os.PathLike[str], dtype: Any = None) -> Matrix:
@@ -43,7 +44,7 @@ def read_matrix_market(path: str | os.PathLike[str], dtype: Any = None) -> Matri
     3
     """
     where = "blockspan.read_matrix_market"
-    name = "" if dtype is None else np.dtype(dtype).name
+    name = "" if dtype is None else float_type(where, dtype).name
     file = path_name(where, "path", path)
     if not file:
         raise Error(f"{where}: path = {path!r} is no name of a file")

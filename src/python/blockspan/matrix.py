@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from blockspan.arguments import positive
+from blockspan.arguments import float_type, positive
 from blockspan.arithmetic import Arithmetic
-from blockspan.arrays import HOST, Array, type_named
+from blockspan.arrays import HOST, Array, is_bfloat16, type_named
 from blockspan.csr import Rows, are_ordered, csr_arrays, mean_with_adjoint
 from blockspan.errors import Error
 from blockspan.multiply import spmm
@@ -65,13 +65,20 @@ class Matrix(Arithmetic):
         return spmm(self, X)
 
     def astype(self, dtype: Any) -> Matrix:
-        """The same pattern with a copy of the values in another type; itself where it has that."""
+        """The same pattern with a copy of the values in another type; itself where it has that.
+        Raises Error for types that are no floating-point ones of NumPy, and for complex values in a
+        real type."""
         root = self._parent or self
         if root.dtype == dtype:
             return self
+        dtype = float_type("blockspan.Matrix.astype", dtype)
+        if root.dtype == dtype:
+            return self
+        if is_bfloat16(root.dtype):
+            raise Error(f"blockspan.Matrix.astype: not for values of {root.dtype}")
         offsets, indices, values = root._arrays()
-        if np.dtype(dtype).kind != "c" and root.dtype.kind == "c":
-            raise Error(f"blockspan.Matrix.astype: {root.dtype} values are no {np.dtype(dtype)}")
+        if dtype.kind != "c" and root.dtype.kind == "c":
+            raise Error(f"blockspan.Matrix.astype: {root.dtype} values are no {dtype}")
         if root._kind is HOST and not are_ordered(offsets, indices):
             offsets, indices = offsets.copy(), indices.copy()
         parts = (offsets, indices, root._kind.cast(values, dtype), root.shape)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from blockspan.arguments import float_type
 from blockspan.arrays import HOST, Array, Kind, is_bfloat16, kind_of
 from blockspan.errors import Error
 from blockspan.matrix import Matrix, matrix
@@ -91,13 +92,7 @@ def scalar_type(
     The first operator counts, and what others have of its precision and being complex. A function
     whose type nobody says is asked with a block of zeros."""
     if dtype is not None:
-        try:
-            asked: np.dtype[Any] = np.dtype(dtype)
-        except TypeError:
-            raise Error(f"blockspan: dtype={dtype!r} is no type of NumPy") from None
-        if asked.kind not in "fc":
-            raise Error(f"blockspan: dtype={dtype!r} is no floating-point type")
-        return asked.newbyteorder("=")
+        return float_type("blockspan", dtype)
     types = [kind_of(b).dtype(b) for b in blocks if b is not None]
     for A in operators:
         own = _own_type(A)
