@@ -84,6 +84,52 @@ def test_eigsh_says_what_is_wrong_with_the_mass(which):
     assert result.eigenvectors.shape == (36, 5)
 
 
+def test_dense_solves_have_histories():
+    """SciPy's callers look at the last line."""
+    S, X = grid(4), np.random.default_rng(1).standard_normal((16, 2))
+    w, V, lambdas, norms = compat.lobpcg(
+        S, X, retLambdaHistory=True, retResidualNormsHistory=True
+    )
+    np.testing.assert_array_equal(lambdas[-1], w)
+    np.testing.assert_allclose(norms[-1], np.linalg.norm(S @ V - V * w, axis=0), atol=1e-13)
+
+
+def test_seeds_are_numbers_of_numpy_too():
+    S = grid(70)
+    w = [compat.eigsh(S, 2, which="SA", rng=seed)[1] for seed in (7, np.int64(7), 1, None)]
+    np.testing.assert_array_equal(w[0], w[1])
+    np.testing.assert_array_equal(w[2], w[3])
+    assert not np.array_equal(w[0], w[2])
+
+
+@pytest.mark.parametrize("b", [3.0, None, np.ones((16, 1, 1))])
+def test_cg_refuses_what_is_no_block(b):
+    with pytest.raises(bs.Error, match=r"cg: b has the shape \(.*\); wanted is n or n x k"):
+        compat.cg(grid(4), b)
+
+
+def test_lobpcg_refuses_what_is_no_start():
+    for X in (None, np.ones((16, 1, 1))):
+        with pytest.raises(bs.Error, match="X has the shape"):
+            compat.lobpcg(grid(4), X)
+    with pytest.raises(bs.Error, match="tol = 'small' is no real number"):
+        compat.lobpcg(grid(4), np.ones((16, 1)), tol="small")
+
+
+def test_cg_takes_starts_of_either_shape():
+    S, b = grid(12), np.ones(144)
+    x = compat.cg(S, b, rtol=1e-10)[0]
+    for right in (b, b[:, None]):
+        for start in (x, x[:, None], list(x)):
+            y, info = compat.cg(S, right, start, rtol=1e-6)
+            assert info == 0 and y.shape == right.shape
+            np.testing.assert_array_equal(y.ravel(), x)  # nothing was left to do
+    with pytest.raises(NotImplementedError, match="x0='Mb'"):
+        compat.cg(S, b, "Mb")
+    with pytest.raises(bs.Error, match="X0"):
+        compat.cg(S, b, np.ones((144, 2)))
+
+
 def test_cg():
     S, b = grid(12), np.ones(144)
     x, info = compat.cg(S, b, rtol=1e-10)

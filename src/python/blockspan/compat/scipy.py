@@ -9,8 +9,10 @@ from typing import Any, cast
 import numpy as np
 
 import blockspan
+from blockspan.arguments import real
 from blockspan.arrays import Array
 from blockspan.ends import Which
+from blockspan.errors import Error
 from blockspan.exact import Mode, why_not
 from blockspan.operators import OperatorLike, as_matrix
 from blockspan.status import NotConvergedWarning, Status
@@ -37,7 +39,8 @@ def lobpcg(
     """As scipy.sparse.linalg.lobpcg: (w, V), then the histories that were asked for.
 
     tol bounds norms of residuals, by default sqrt(eps) n; maxiter is 20 by default, and what has
-    not converged then is warned of. X is not changed. restartControl has no meaning here.
+    not converged then is warned of. X is not changed. restartControl has no meaning here. Of a
+    dense solve, which small problems get, the histories have one entry.
 
     >>> import numpy as np, blockspan as bs
     >>> from blockspan.compat.scipy import lobpcg
@@ -46,10 +49,12 @@ def lobpcg(
     >>> w.round(4)
     array([0.162 , 0.3985])
     """
+    where = "blockspan.compat.scipy.lobpcg"
     A = as_matrix(A)
     X = np.asarray(X)
-    if tol is None:
-        tol = float(np.sqrt(1e-15)) * X.shape[0]
+    if X.ndim not in (1, 2):
+        raise Error(f"{where}: X has the shape {X.shape}; wanted is n x k")
+    tol = real(where, "tol", tol, float(np.sqrt(1e-15)) * X.shape[0])
     result = blockspan.lobpcg(
         A,
         X,
@@ -65,7 +70,9 @@ def lobpcg(
         print(result)
     answer: list[Any] = [result.eigenvalues, result.eigenvectors]
     if retLambdaHistory:
-        answer.append([np.array(line.eigenvalues) for line in result.history])
+        answer.append(
+            [np.array(line.eigenvalues) for line in result.history] or [result.eigenvalues]
+        )
     if retResidualNormsHistory:
         answer.append(
             [
@@ -73,6 +80,7 @@ def lobpcg(
                 * (result.norm_a + np.abs(line.eigenvalues) * result.norm_b)
                 for line in result.history
             ]
+            or [result.residuals]
         )
     return tuple(answer)
 
@@ -113,7 +121,8 @@ def eigsh(
     tol = 0 asks for what the arithmetic allows. sigma (with which="LM") and mode as in
     :func:`blockspan.eigsh`, which makes factors itself: OPinv is not used, but where A is a function
     it may be a preconditioner. NotImplementedError for what needs factors then, for which="SM", and
-    another which with sigma. ncv and Minv mean nothing here; rng: a seed. Raises ArpackNoConvergence.
+    another which with sigma. ncv and Minv mean nothing here; rng: a seed, and of anything but a whole
+    number (a Generator, say) none is taken. Raises ArpackNoConvergence.
 
     >>> import blockspan as bs
     >>> from blockspan.compat.scipy import eigsh
@@ -139,7 +148,7 @@ def eigsh(
             maxiter=10000 if maxiter is None else maxiter,
             preconditioner="automatic" if by_factors or OPinv is None else OPinv,
             mode=cast("Mode", mode),
-            seed=rng if isinstance(rng, int) else 1,
+            seed=int(rng) if isinstance(rng, int | np.integer) else 1,
         )
     if result.status not in _REACHED:
         from scipy.sparse.linalg import ArpackNoConvergence
@@ -171,8 +180,9 @@ def cg(
 ) -> tuple[Array, int]:
     """As scipy.sparse.linalg.cg: (x, info), info 0 or the number of iterations done in vain.
 
-    b may have several columns. callback: NotImplementedError, for the iterate is not formed in each
-    iteration; :func:`blockspan.cg` has one that is given residuals.
+    b may have several columns; x has its shape. x0: an array, n x 1 for n and the reverse; "Mb" is
+    NotImplementedError, and so is callback, for the iterate is not formed in each iteration;
+    :func:`blockspan.cg` has one that is given residuals.
 
     >>> import numpy as np, blockspan as bs
     >>> from blockspan.compat.scipy import cg
@@ -184,7 +194,15 @@ def cg(
             "blockspan.compat.scipy.cg: callback wants the iterate, which is not formed in each "
             "iteration; blockspan.cg has one that is given residuals"
         )
-    rows = np.shape(b)[0]
+    where = "blockspan.compat.scipy.cg"
+    if isinstance(x0, str):
+        raise NotImplementedError(f"{where}: x0='{x0}'; wanted is an array")
+    shape = np.shape(b)
+    if len(shape) not in (1, 2):
+        raise Error(f"{where}: b has the shape {shape}; wanted is n or n x k")
+    rows = shape[0]
+    if x0 is not None and {shape, np.shape(x0)} == {(rows,), (rows, 1)}:
+        x0 = np.reshape(x0, shape)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotConvergedWarning)
         result = blockspan.cg(
