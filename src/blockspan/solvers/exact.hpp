@@ -263,8 +263,8 @@ ExactReport eigenpairs_near(Exec const& exec, Matrix const& K,
 /// between the ends; the counts at the shifts show where pairs are missing. X is replaced by a new
 /// block, n x (pairs found), with ascending eigenvalues. An end that is an eigenvalue is moved
 /// outward, and the report says to where; an end may be infinite where M is definite. Errors,
-/// statuses and memory as eigenpairs_near, except for X, and with up to 2.25 slices of pairs
-/// a shift; shifts + 2 factorizations.
+/// statuses and memory as eigenpairs_near, except for X, Error unless a < b, and with up to 2.25
+/// slices of pairs a shift; shifts + 2 factorizations.
 template <class Exec, class Matrix>
 ExactReport eigenpairs_in(Exec const& exec, Matrix const& K, std::type_identity_t<Matrix> const* M,
                           double a, double b, Block<sparse::scalar_t<Matrix>, Exec>& X,

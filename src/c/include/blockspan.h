@@ -366,16 +366,17 @@ BLOCKSPAN_API blockspan_code blockspan_eigenpairs_near(
     blockspan_operator K, blockspan_operator M, double sigma, const blockspan_block *X,
     const blockspan_exact_options *options, int64_t *found, double *values,
     double *backward_errors, int32_t *statuses, blockspan_summary *summary);
-/* All pairs with from < lambda < to. X: n x m; values, backward_errors, statuses: m long, or NULL.
-   found: their count. If it exceeds m, the first m of them are returned, with the status
+/* All pairs with from < lambda < to; BLOCKSPAN_BAD_INPUT unless from < to. An end may be infinite
+   where M is definite. X: n x m; values, backward_errors, statuses: m long, or NULL. found: their
+   count. If it exceeds m, the first m of them are returned, with the status
    BLOCKSPAN_MISSING_PAIRS, and the report has the values of all. (blockspan_count_eigenvalues
    counts beforehand.) */
 BLOCKSPAN_API blockspan_code blockspan_eigenpairs_in(
     blockspan_operator K, blockspan_operator M, double from, double to, const blockspan_block *X,
     const blockspan_exact_options *options, int64_t *found, double *values,
     double *backward_errors, int32_t *statuses, blockspan_summary *summary);
-/* Counts the eigenvalues in (from, to). trusted: 1 if rounding cannot have changed the count; the
-   report says why not. */
+/* Counts the eigenvalues in (from, to), ends as above. trusted: 1 if rounding cannot have changed
+   the count; the report says why not. */
 BLOCKSPAN_API blockspan_code
 blockspan_count_eigenvalues(blockspan_operator K, blockspan_operator M, double from, double to,
                             const blockspan_exact_options *options, int64_t *number,

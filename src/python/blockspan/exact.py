@@ -59,9 +59,9 @@ def eigs_in(
 
     Counts at both ends say how many there are: ``proof`` is "proved" where as many were found, and
     the status ``missing_pairs`` says that some were not, with their place in ``missing``. Computed
-    in double precision on the host, some ten factorizations a thousand pairs. Raises Error where
-    the build is without factors (:func:`show_config`, "components"). Source: Grimes, Lewis and Simon
-    1994, doi:10.1137/S0895479888151111.
+    in double precision on the host, some ten factorizations a thousand pairs. Raises Error unless
+    a < b, and where the build is without factors (:func:`show_config`, "components"). Source:
+    Grimes, Lewis and Simon 1994, doi:10.1137/S0895479888151111.
 
     >>> import blockspan as bs
     >>> result = bs.eigs_in(bs.generate("laplace5:20x20"), 3.9, 4.1)
