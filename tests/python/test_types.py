@@ -211,6 +211,8 @@ SOLVES = {
     "kernel": lambda columns: bs.Plan(chain(30)).kernel(columns),
     "explain": lambda columns: bs.Plan(chain(30)).explain(columns),
     "chebyshev": lambda **options: bs.precond.chebyshev(chain(30), **options),
+    "multigrid": lambda **options: bs.precond.multigrid(chain(30), **options),
+    "show_config": lambda **options: bs.show_config(**options),
     "generate": lambda **options: bs.generate(**options),
     "read_matrix_market": lambda **options: bs.read_matrix_market(**options),
 }
@@ -248,6 +250,9 @@ NO_NUMBERS = ["a", 1.5, [1], float("nan"), 2**40]
             for solve in ("kernel", "explain", "Plan")
             for width in (0, -1)
         ),
+        *(("multigrid", name, np.ones((30, 1, 1))) for name in ("near_null", "coordinates")),
+        ("multigrid", "near_null", 1.0),
+        ("show_config", "backend", "abacus"),
         ("lobpcg", "hermitian_mean", "yes"),
         ("cg", "hermitian_mean", 1),
         ("eigsh", "return_eigenvectors", "no"),

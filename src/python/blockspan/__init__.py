@@ -121,5 +121,7 @@ def show_config(backend: Literal["host", "cuda"] = "host") -> dict[str, Any]:
     >>> "float64" in bs.show_config()["scalars"]
     True
     """
+    if backend not in ("host", "cuda"):
+        raise Error(f"blockspan.show_config: backend={backend!r}; there are 'host' and 'cuda'")
     module = arrays.cuda_module("show_config") if backend == "cuda" else _host
     return {"version": __version__, **module.configuration()}

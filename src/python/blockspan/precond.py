@@ -156,15 +156,20 @@ def multigrid(
     require_dense("near_null", near_null)
     require_dense("coordinates", coordinates)
     kind = common_kind(where, A, near_null, coordinates)
-    vectors, nodes = (_block(block, kind, A.dtype) for block in (near_null, coordinates))
+    vectors = _block("near_null", near_null, kind, A.dtype)
+    nodes = _block("coordinates", coordinates, kind, A.dtype)
     return _made("multigrid", A, vectors, nodes, *numbers)
 
 
-def _block(X: Array | None, kind: Kind, dtype: Any) -> Array | None:
+def _block(name: str, X: Array | None, kind: Kind, dtype: Any) -> Array | None:
     """Row-major and, unless that loses information, in the type of the matrix."""
     if X is None:
         return None
     X = kind.array(X)
+    if X.ndim not in (1, 2):
+        raise Error(
+            f"blockspan.precond.multigrid: {name} has the shape {tuple(X.shape)}, and is no block"
+        )
     own = kind.dtype(X)
     return kind.cast(X[:, None] if X.ndim == 1 else X, dtype if np.can_cast(own, dtype) else own)
 
