@@ -1,6 +1,5 @@
 #include "blockspan-eig/command.hpp"
 
-#include <charconv>
 #include <cmath>
 #include <string>
 
@@ -66,14 +65,15 @@ void add_solver(CLI::App& app, EigCommand& command) {
 /// Two numbers with a comma between them.
 void parse_interval(std::string const& option, std::string const& text, ExactRequest& exact) {
   auto const comma = text.find(',');
-  auto const number = [&](std::string const& word, double& value) {
-    auto const end = word.data() + word.size();
-    auto const read = std::from_chars(word.data(), end, value);
-    require(read.ec == std::errc() && read.ptr == end, option, "\"", text,
-            "\" is not an interval A,B, as in 1e3,2e3 or -inf,5");
+  require(comma != text.npos, option, "\"", text,
+          "\" is not an interval A,B, as in 1e3,2e3 or -inf,5");
+  auto const number = [&](std::string const& word) {
+    double const value = parse_real(option, word, " in \"" + text + "\"");
+    require(!std::isnan(value), option, "an end of \"", text, "\" is no number");
+    return value;
   };
-  number(text.substr(0, comma), exact.from);
-  number(comma == text.npos ? "" : text.substr(comma + 1), exact.to);
+  exact.from = number(text.substr(0, comma));
+  exact.to = number(text.substr(comma + 1));
   require(exact.from < exact.to, option, "the interval from ", exact.from, " to ", exact.to,
           " is empty");
 }

@@ -121,6 +121,14 @@ TEST_P(EigExact, CountsWithoutVectors) {
   }
 }
 
+TEST_P(EigExact, ReadsIntervalsAsPeopleWriteThem) {
+  auto const spectrum = grid7_spectrum(6);
+  for (std::string const text : {"1.1,2.9", "+1.1, 2.9", " 1.1 ,+2.9 "})
+    EXPECT_EQ(run({"laplace7:6", "--count", text}).report["exact"]["number"],
+              below(spectrum, 2.9) - below(spectrum, 1.1))
+        << text;
+}
+
 TEST_P(EigExact, ServesFewerRowsThanPairsByDefault) {
   auto const all = run({"laplace7:2x1x1", "--interval", "4,8"});  // eigenvalues 5 and 7
   EXPECT_EQ(all.outcome.status, 0) << all.outcome.err;
@@ -231,6 +239,12 @@ TEST(EigExactUsage, RefusesWhatHasNoMeaning) {
   expect_eig_refuses({small, "--interval", "5,3"}, "--interval: the interval from 5 to 3 is empty");
   expect_eig_refuses({small, "--interval", "3"},
                      "--interval: \"3\" is not an interval A,B, as in 1e3,2e3 or -inf,5");
+  expect_eig_refuses({small, "--interval", "nan,3"},
+                     "--interval: an end of \"nan,3\" is no number");
+  expect_eig_refuses({small, "--count", "1e400,2e400"},
+                     "--count: 1e400 is beyond the range of numbers in \"1e400,2e400\"");
+  expect_eig_refuses({small, "--count", "1,2,3"}, "--count: '2,3' is not a number in \"1,2,3\"");
+  expect_eig_refuses({small, "--count", "1,"}, "--count: a number is missing in \"1,\"");
   expect_eig_refuses({small, "--near", "x"}, "--near: 'x' is not a number (see --help)");
   expect_eig_refuses({small, "--near", "inf"}, "--near: inf is not a number");
   expect_eig_refuses({small, "--buckling"}, "--buckling: goes with --near, --interval or --count");

@@ -106,6 +106,14 @@ CLI::Validator at_least_one() {
       "");
 }
 
+double parse_real(std::string const& option, std::string text, std::string const& of) {
+  std::string const fault = tidy_real(text);
+  require(fault.empty(), option, fault, of);
+  double value = 0;
+  read_number(text, value);
+  return value;
+}
+
 void set_up(CLI::App& app, std::string const& name, std::string const& summary) {
   Versions const built = versions();
   app.name(name);

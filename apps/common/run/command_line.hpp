@@ -11,6 +11,10 @@ namespace blockspan::apps {
 /// Refuses zero and negative numbers; what is no number at all, parse() refuses.
 CLI::Validator at_least_one();
 
+/// The decimal number that a part of an option's value is; blanks around it and a leading + are
+/// allowed, as in options that are numbers. Throws Error "OPTION: what is wrong`of`".
+double parse_real(std::string const& option, std::string text, std::string const& of);
+
 /// An empty command line of the app `name`, with --help and --version; `summary` opens the help.
 /// Options added to it show their defaults.
 void set_up(CLI::App& app, std::string const& name, std::string const& summary);
