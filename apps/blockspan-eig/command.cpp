@@ -102,7 +102,8 @@ void add_exact(CLI::App& app, EigCommand& command) {
   for (auto* const option : {near, interval, count})
     for (char const* const other :
          {"--which", "--criterion", "--digits", "--path", "--preconditioner", "--precision",
-          "--certify", "--initial", "--constraints", "--spmm"})
+          "--certify", "--initial", "--constraints", "--spmm", "--near-null", "--coordinates",
+          "--block-size", "--adaptive", "--hierarchy", "--levels"})
       option->excludes(app.get_option(other));
   for (auto* const option : {interval, count}) option->excludes(app.get_option("--pairs"));
   count->excludes(app.get_option("--vectors"));
@@ -117,7 +118,8 @@ void add_exact(CLI::App& app, EigCommand& command) {
       ->needs(near)
       ->excludes(buckling);
   app.add_option("--slice", exact.slice, "Pairs of --interval per shift, approximately")
-      ->check(at_least_one());
+      ->check(at_least_one())
+      ->needs(interval);
   app.add_option(
          "--factors", exact.factors,
          "Where matrices are factored: on the host by MUMPS, on a CUDA device by cuDSS (NVIDIA's "

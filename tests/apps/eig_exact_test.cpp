@@ -260,6 +260,22 @@ TEST(EigExactUsage, RefusesWhatHasNoMeaning) {
                      "--which excludes --near (see --help)");
   expect_eig_refuses({small, "--count", "1,2", "--vectors", "v.mtx"},
                      "--vectors excludes --count (see --help)");
+  expect_eig_refuses({small, "--near", "1", "--slice", "9"},
+                     "--slice requires --interval (see --help)");
+}
+
+/// They would be read, and then left alone.
+TEST(EigExactUsage, TakesNoOptionsOfMultigrid) {
+  std::vector<std::vector<std::string>> const options{
+      {"--near-null", "v.mtx"}, {"--coordinates", "x.mtx"}, {"--block-size", "1"},
+      {"--adaptive", "6"},      {"--hierarchy", "levels"},  {"--levels"}};
+  for (std::string const asked : {"--near=1", "--interval=1,2", "--count=1,2"})
+    for (auto const& option : options) {
+      std::vector<std::string> arguments{"laplace7:4x4x4", asked};
+      arguments.insert(arguments.end(), option.begin(), option.end());
+      expect_eig_refuses(
+          arguments, option[0] + " excludes " + asked.substr(0, asked.find('=')) + " (see --help)");
+    }
 }
 
 TEST(EigExactUsage, SaysWhatIsMissing) {
