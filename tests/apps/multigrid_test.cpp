@@ -152,12 +152,25 @@ TEST(AppsMultigridUsage, NamesWhatDoesNotFit) {
     std::string block = "%%MatrixMarket matrix array real general\n125 17\n";
     for (int i = 0; i < 125 * 17; ++i) block += "1\n";
     auto const many = write_text(folder / "many.mtx", block);
-    expect_refused(app, {"laplace7:5", "--preconditioner", "multigrid", "--near-null", many},
-                   "--near-null has 17 vectors, where 16 at most are taken");
-    expect_refused(app, {"laplace7:5", "--preconditioner", "multigrid", "--coordinates", many},
-                   "--coordinates has 17 columns; there are nodes x 2 and nodes x 3");
-    expect_refused(app, {"laplace7:5", "--preconditioner", "multigrid", "--block-size", "2"},
-                   "--block-size is 2, which does not divide the 125 rows");
+    expect_refused(app, {"laplace7:5", "--preconditioner", "jacobi", "--block-size", "1"},
+                   "--preconditioner: --near-null, --coordinates, --block-size, --adaptive, "
+                   "--hierarchy and --levels go with multigrid or automatic only, not with jacobi");
+    auto const nan =
+        write_text(folder / "nan.mtx", "%%MatrixMarket matrix array real general\n2 1\n1\nnan\n");
+    // automatic might want them later, or, for so few rows, never
+    for (std::string const by : {"multigrid", "automatic"}) {
+      auto const refused = [&](std::string const& option, std::string const& value,
+                               std::string const& message) {
+        expect_refused(app, {"laplace7:5", "--preconditioner", by, option, value}, message);
+      };
+      refused("--near-null", many, "--near-null has 17 vectors, where 16 at most are taken");
+      refused("--near-null", nan, nan + ":4:1: expected a finite number, found 'nan'");
+      refused("--coordinates", many,
+              "--coordinates has 17 columns; there are nodes x 2 and nodes x 3");
+      refused("--block-size", "2", "--block-size is 2, which does not divide the 125 rows");
+      std::string const here = folder.path().string();
+      refused("--hierarchy", here, "--hierarchy: there is no " + here + "/P0.mtx");
+    }
   }
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <utility>
 
@@ -50,8 +51,11 @@ MultigridOptions<Scalar, Exec> multigrid_options(PreconditionerInput<Scalar, Exe
       in.exec, A.partition(), A.row_space().communicator(), inputs.coordinates);
   options.block_size = inputs.block_size;
   options.adaptive = inputs.adaptive;
-  if (!inputs.hierarchy.empty())
+  if (!inputs.hierarchy.empty()) {
+    auto const first = std::filesystem::path(inputs.hierarchy) / "P0.mtx";
+    require(std::filesystem::exists(first), "--hierarchy", "there is no ", first.string());
     options.prolongators = read_prolongators<Scalar>(in.exec, inputs.hierarchy);
+  }
   options.columns = in.columns;
   if (A.partition().ranks() == 1) options.validate(A.local_rows());
   return options;
@@ -101,15 +105,17 @@ PreconditionerInput<Scalar, Exec> preconditioner_input(
 
 /// What the choice says, or Jacobi, with a note, where A does not suit. All ranks together; those
 /// that couple nothing across ranks are made of the rows that each has. Throws Error as
-/// blockspan::make_preconditioner does for systems, and for what several ranks do not have. Waits
-/// for the instance.
+/// blockspan::make_preconditioner does for systems, for what several ranks do not have, and for
+/// inputs of multigrid that cannot be read or do not fit. Waits for the instance.
 template <class Scalar, class Exec>
 Preconditioner<Scalar, Exec> make_preconditioner(PreconditionerInput<Scalar, Exec> const& in,
                                                  PreconditionerChoice const& choice) {
   if (auto const ranks = in.A->row_space().communicator(); ranks.size() > 1)
     ranks.run_agreed([&] { preconditioning::require_on_ranks<Scalar>(choice); });
+  using Kind = PreconditionerKind;
   MultigridOptions<Scalar, Exec> levels;
-  if (choice.kind == PreconditionerKind::multigrid)
+  // `automatic` may want them after many iterations, which an input that is no good would cost
+  if (choice.kind == Kind::multigrid || (choice.kind == Kind::automatic && choice.inputs.given()))
     levels = preconditioning::multigrid_options(in, choice.inputs);
   Preconditioner<Scalar, Exec> made;
   try {

@@ -18,7 +18,7 @@ struct MultigridInputs {
   bool levels = false;                 ///< print the table of levels
 
   bool given() const {
-    return !near_null.empty() || !hierarchy.empty() || !coordinates.empty() || block_size > 1 ||
+    return !near_null.empty() || !hierarchy.empty() || !coordinates.empty() || block_size > 0 ||
            adaptive > 0 || levels;
   }
   /// All files that it names, those of the folder too.
