@@ -167,6 +167,9 @@ void check_combination(EigCommand const& command) {
   require(!exact.cayley || exact.from != 0, "--near",
           "--cayley takes the nearest in ratio: the shift may not be zero");
   require(command.time_limit > 0, "--time-limit", command.time_limit, " is not a positive time");
+  bool const keeps = !command.checkpoint.empty() || !command.resume.empty();
+  require(command.path != "dense" || !keeps, "--path dense",
+          "a dense solve neither writes nor reads checkpoints (--checkpoint, --resume)");
 }
 
 }  // namespace

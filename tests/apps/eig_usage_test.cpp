@@ -94,6 +94,22 @@ TEST(EigUsage, RefusesNumbersThatMakeNoSense) {
                  "--block: 65 columns are more than the 64 rows of laplace7:4x4x4");
 }
 
+TEST(EigUsage, RefusesCheckpointsOfDenseSolves) {
+  TemporaryFolder const folder;
+  std::string const file = write_text(folder / "state", "not a checkpoint\n");
+  std::string const none =
+      "--path dense: a dense solve neither writes nor reads checkpoints (--checkpoint, --resume)";
+  expect_refused({small, "--path", "dense", "--resume", file}, none);
+  expect_refused({small, "--path", "dense", "--checkpoint", file}, none);
+  // too few rows for the iteration
+  for (std::string const path : {"auto", "iterative"})
+    expect_refused({small, "--path", path, "--resume", file},
+                   "lobpcg: there is no checkpoint of a dense solve (five blocks of 16 columns do "
+                   "not fit into 64 rows): resume is " +
+                       file);
+  EXPECT_EQ(read_text(file), "not a checkpoint\n");
+}
+
 TEST(EigUsage, RefusesWhatIsNoNumberAndEmptyValues) {
   expect_refused({small, "--pairs", ""}, "--pairs: a number is missing (see --help)");
   expect_refused({small, "--pairs", "2.5"}, "--pairs: '2.5' is not a whole number (see --help)");

@@ -233,6 +233,30 @@ TYPED_TEST(Checkpoint, AnotherMatrixIsRefused) {
   EXPECT_THAT(message, ::testing::HasSubstr("||A|| was 12 there and is 24 here"));
 }
 
+/// Dense solves have none: whatever the file holds, it is not of this solve.
+TYPED_TEST(Checkpoint, ADenseSolveTakesNone) {
+  TemporaryFolder const folder;
+  auto const file = folder / "state";
+  Trial<TypeParam> trial;
+  trial.run([&](auto& options) {
+    options.checkpoint = file;
+    options.max_iterations = 3;
+  });
+  auto const dense = [&](auto& options) { options.path = SolvePath::dense; };
+  EXPECT_THAT(
+      message_of([&] { trial.run([&](auto& options) { dense(options), options.resume = file; }); }),
+      ::testing::HasSubstr("path is dense"));
+  EXPECT_THAT(message_of([&] {
+                trial.run([&](auto& options) { dense(options), options.checkpoint = file; });
+              }),
+              ::testing::HasSubstr("path is dense"));
+  trial.A = grid7<double>(3);  // too few rows for the iteration
+  EXPECT_THAT(
+      message_of([&] { trial.run([&](auto& options) { options.resume = file; }); }),
+      ::testing::AllOf(::testing::HasSubstr("there is no checkpoint of a dense solve (five blocks"),
+                       ::testing::HasSubstr(file)));
+}
+
 TYPED_TEST(Checkpoint, AFileThatCannotBeWrittenIsRefusedBeforeTheFirstIteration) {
   Trial<TypeParam> const trial;
   TemporaryFolder const folder;

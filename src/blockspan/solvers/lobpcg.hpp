@@ -118,9 +118,10 @@ struct LobpcgOptions {
   double checkpoint_seconds = 600;  ///< 0: every iteration
   /// Checkpoint of the same problem to go on from: the same bits as without the break, where
   /// backend, thread count and options are the same (limits and tolerance may differ). X is then
-  /// no start. Empty: none. Dense solves (see lobpcg) neither write nor read one. Where rows are
-  /// spread over ranks rank 0 writes and reads the one file, in the order of all rows: it may be
-  /// resumed on another number of ranks.
+  /// no start. Empty: none. Dense solves (see lobpcg) write none: where the rows are too few for
+  /// the iteration, or `path` is dense, there is none to go on from, and that is an Error. Where
+  /// rows are spread over ranks rank 0 writes and reads the one file, in the order of all rows: it
+  /// may be resumed on another number of ranks.
   std::string resume = {};
   bool certify = false;  ///< fill in LobpcgReport::certificate
   /// A lower bound of the eigenvalues of B, for `certify`; 0: none is known.

@@ -85,7 +85,8 @@ def lobpcg(
     and finds smallest pairs by factors where these are less work (a tol of 1e-11, 40 pairs, a
     diagonal over eight decades; hosts, without callback); "iterative" does neither.
     block: columns iterated together, 0 for all at once. certify: fill in ``certificate``.
-    checkpoint, resume: files of the state of a solve. seed: default 1.
+    checkpoint, resume: files of the state of a solve (of an iteration: path="dense", and too few rows
+    to iterate, are no ways to resume). seed: default 1.
 
     Memory: some 6 m columns, 9 m with B. Sources: Knyazev 2001, doi:10.1137/S1064827500366124;
     Duersch, Shao, Yang and Gu 2018, arXiv:1704.07458.

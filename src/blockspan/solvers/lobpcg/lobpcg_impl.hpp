@@ -27,6 +27,8 @@ void LobpcgOptions<Scalar, Exec>::validate() const {
           ", negative or NaN");
   require(widest_block >= 0, where, "widest_block is ", widest_block, ", negative");
   require(time_limit >= 0, where, "time_limit is ", time_limit, " seconds, negative or NaN");
+  require(path != SolvePath::dense || (checkpoint.empty() && resume.empty()), where,
+          "path is dense, and a dense solve neither writes nor reads checkpoints");
 }
 
 namespace eigen {
@@ -147,6 +149,10 @@ LobpcgReport<real_t<Scalar>> lobpcg_solve(Exec const& exec, LinearOperator<Scala
   Problem<Scalar, Exec> problem(exec, A, B, options);
   PathChoice const choice = choose_path(problem, options, m);
   if (choice.dense) {
+    A.row_space().communicator().run_agreed([&] {
+      require(options.resume.empty(), "lobpcg", "there is no checkpoint of a dense solve (",
+              choice.reason, "): resume is ", options.resume);
+    });
     auto report = solve_densely(problem, X, options, options.time_limit);
     report.path_reason = choice.reason;
     return report;
