@@ -237,6 +237,17 @@ TEST(EigUsage, RefusesOutputsThatCannotBeWrittenBeforeItSolves) {
   EXPECT_EQ(read_text(file).substr(0, 14), "%%MatrixMarket");
 }
 
+/// Other programs mean the standard output by it: here a file of that name was made.
+TEST(EigUsage, RefusesADashForAnOutput) {
+  std::string const none = ": no output goes by this name";
+  test::expect_refused("blockspan-solve", {small, "--solution", "-"}, "--solution -" + none);
+  for (char const* const option : {"--vectors", "--checkpoint"})
+    expect_refused({small, option, "-"}, std::string(option) + " -" + none);
+  for (char const* const app : {"blockspan-eig", "blockspan-solve", "blockspan-spmm"})
+    test::expect_refused(app, {small, "--report", "-"},
+                         "--report -" + none + " (the standard output is /dev/stdout)");
+}
+
 TEST(EigUsage, RefusesBackendsAndProductsThatAreNotThere) {
   if (!host_backend().empty()) {
     expect_refused({small, "--spmm", "cusparse", "--backend", host_backend()},

@@ -52,6 +52,8 @@ void write_in_place(std::string const& path, int descriptor, std::string_view te
 OutputFile::OutputFile(std::string const& option, fs::path path, bool device_is_good)
     : option_(option), path_(std::move(path)), descriptor_(descriptor_named(path_.string())) {
   std::string const where = option + " " + path_.string();
+  require(path_ != "-", where, "no output goes by this name",
+          device_is_good ? " (the standard output is /dev/stdout)" : "");
   struct stat found {};
   bool const exists = ::stat(path_.c_str(), &found) == 0;
   require(!exists || !S_ISDIR(found.st_mode), where, "is a directory");
