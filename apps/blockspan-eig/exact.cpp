@@ -107,7 +107,8 @@ void take_exact_pairs(EigResult& result, std::string reason) {
 bool may_take_factors(EigCommand const& command) {
   bool const plain = command.preconditioner_by_default && command.initial.empty() &&
                      command.constraints.empty() && command.checkpoint.empty() &&
-                     command.resume.empty() && command.precision == "working";
+                     command.resume.empty() && !command.multigrid.given() &&
+                     command.precision == "working";
   bool const asks_smallest =
       command.which == "smallest" && command.criterion != "relative" && !command.certify;
   return command.path == "auto" && plain && asks_smallest && command.block == 0;

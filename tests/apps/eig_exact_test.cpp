@@ -198,6 +198,7 @@ TEST_P(EigExact, LeavesTheIterationToWhoAsksForIt) {
            {"laplace7:10x10x10", "--pairs", "7"},
            {"laplace7:10x10x10", "--pairs", "40", "--path", "iterative"},
            {"laplace7:10x10x10", "--pairs", "40", "--preconditioner", "chebyshev:8"},
+           {"laplace7:10x10x10", "--pairs", "40", "--levels"},
            {"laplace7:10x10x10", "--pairs", "40", "--which", "largest"}}) {
     auto const found = run(arguments);
     EXPECT_EQ(found.outcome.status, 0) << found.outcome.err;
