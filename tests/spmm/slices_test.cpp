@@ -107,6 +107,30 @@ TYPED_TEST(HeldSlices, AreReadAndRenewed) {
               ::testing::HasSubstr("SpmmPlan::hold_slices: the plan was made for another pattern"));
 }
 
+/// Another array of values may get the place of one that is gone.
+TYPED_TEST(HeldSlices, ServeNoLaterMatrixInThePlaceOfOneThatIsGone) {
+  using Exec = typename TypeParam::Exec;
+  using Scalar = typename TypeParam::Scalar;
+  Exec const exec;
+  auto const host =
+      random_matrix<Scalar>("random", 333, 60, [](std::int64_t i) { return 1 + i % 9; });
+  auto later = host;
+  for (auto& value : later.values) value *= Scalar(2);
+  auto const A = to_device(exec, host);
+  SpmmPlan plan(exec, A);
+  bool const holds = plan.hold_slices(exec, with_values(A, host.values));  // which goes here
+  ProductCase<Scalar> const c{later, Op::none, 1};
+  auto const expected = reference_product(c.op, c.alpha, later, c.X(), c.beta, c.Y());
+  std::vector<CrsMatrix<Scalar, Exec>> others;  // which stay: one of them would be in its place
+  for (int i = 0; i < 16; ++i) {
+    others.push_back(with_values(A, later.values));
+    EXPECT_TRUE(matches(product(exec, plan, others.back(), c), expected));
+  }
+  auto const held = with_values(A, host.values);
+  plan.hold_slices(exec, held);
+  EXPECT_EQ(held.values.use_count() > 1, holds);
+}
+
 /// No entry is made up: what is not finite stays in its rows.
 TYPED_TEST(HeldSlices, MultiplyNothingThatIsNotThere) {
   using Exec = typename TypeParam::Exec;

@@ -124,6 +124,29 @@ TYPED_TEST(HeldTranspose, ServesNoOtherMatrixOfThePattern) {
   if constexpr (has_scalar<double>) expect(std::vector<double>(host.values.size(), 0.5));
 }
 
+/// Nor for those of a later one: their array would get the place of one that is gone.
+TYPED_TEST(HeldTranspose, ServesNoLaterMatrixInThePlaceOfOneThatIsGone) {
+  using Exec = typename TypeParam::Exec;
+  using Scalar = typename TypeParam::Scalar;
+  Exec const exec;
+  auto const host = arrow<Scalar>(40);
+  auto later = host;
+  for (auto& value : later.values) value *= Scalar(2);
+  auto const A = to_device(exec, host);
+  SpmmPlan plan(exec, A);
+  plan.hold_transpose(exec, with_values(A, host.values));  // which goes here
+  ProductCase<Scalar> const c{later, Op::transpose, 4};
+  auto const expected = reference_product(c.op, c.alpha, later, c.X(), c.beta, c.Y());
+  std::vector<CrsMatrix<Scalar, Exec>> others;  // which stay: one of them would be in its place
+  for (int i = 0; i < 16; ++i) {
+    others.push_back(with_values(A, later.values));
+    EXPECT_TRUE(matches(product(exec, plan, others.back(), c), expected));
+  }
+  auto const held = with_values(A, host.values);
+  plan.hold_transpose(exec, held);
+  EXPECT_GT(held.values.use_count(), 1);
+}
+
 TYPED_TEST(HeldTranspose, OfASymmetricOrHermitianMatrixIsItself) {
   using Exec = typename TypeParam::Exec;
   using Scalar = typename TypeParam::Scalar;

@@ -37,6 +37,16 @@ void set_values(Matrix const& A, std::vector<Scalar> const& values) {
   Kokkos::deep_copy(A.values, mirror);
 }
 
+/// A matrix of A's pattern, which it shares, with an array of values of its own.
+template <class Matrix, class Scalar>
+Matrix with_values(Matrix const& A, std::vector<Scalar> const& values) {
+  typename Matrix::values_type const own("Blockspan::test", values.size());
+  Matrix const result("of A's pattern", A.numRows(), A.numCols(), A.nnz(), own, A.graph.row_map,
+                      A.graph.entries);
+  set_values(result, values);
+  return result;
+}
+
 template <class Matrix>
 void spoil_values(Matrix const& A) {
   using Scalar = typename Matrix::non_const_value_type;

@@ -34,13 +34,16 @@ template <class Exec, class Offset, class Ordinal>
 bool has_pattern(Exec const& exec, PlanPanels<Exec, Ordinal> const& plan,
                  PatternRef<Offset, Ordinal> const& A);
 
+/// array: keeps A's values alive.
 template <class Exec, class Scalar, class Ordinal>
 void hold_transpose(Exec const& exec, PlanPanels<Exec, Ordinal>& plan,
-                    MatrixRef<Scalar, void, Ordinal> const& A);
+                    MatrixRef<Scalar, void, Ordinal> const& A,
+                    std::shared_ptr<void const> const& array);
 
 template <class Exec, class Scalar, class Ordinal>
 bool hold_slices(Exec const& exec, PlanPanels<Exec, Ordinal>& plan,
-                 MatrixRef<Scalar, void, Ordinal> const& A);
+                 MatrixRef<Scalar, void, Ordinal> const& A,
+                 std::shared_ptr<void const> const& array);
 
 /// The same plan, sharing what depends on the pattern, without copies of values.
 template <class Exec, class Ordinal>
@@ -130,9 +133,11 @@ class SpmmPlan {
   // What follows keeps a copy of A's values. It is for products with the same array of values and
   // scalar, and one matrix at a time. After values have changed call it again: until then the
   // products that read the copy use those of the last call; products with other arrays of values
-  // are right in any case. Not while products of this plan run on other instances. Waits for the
-  // instance. Throws Error if A has another pattern, or where memory is short: then the copy that
-  // was asked for is not stored, and the plan works as without it.
+  // are right in any case. The array stays alive with the copy, unless it is the caller's own
+  // memory (an unmanaged view): then no other array may take its place. Not while products of this
+  // plan run on other instances. Waits for the instance. Throws Error if A has another pattern, or
+  // where memory is short: then the copy that was asked for is not stored, and the plan works as
+  // without it.
 
   /// Keeps the values of A's transpose, so that products with Op::transpose and Op::adjoint read
   /// them in the order in which they are needed, and cost what a plain product of the transposed
@@ -144,7 +149,7 @@ class SpmmPlan {
   template <class Matrix>
   void hold_transpose(Exec const& exec, Matrix const& A) {
     products::require_compiled_values<Exec, sparse::scalar_t<Matrix>, Offset, Ordinal>();
-    products::hold_transpose(exec, *panels_, sparse::planned_matrix_ref<Exec>(A));
+    products::hold_transpose(exec, *panels_, sparse::planned_matrix_ref<Exec>(A), array_of(A));
   }
 
   /// Keeps the entries of A in slices of rows, for products with one column of real scalars where
@@ -159,7 +164,7 @@ class SpmmPlan {
   template <class Matrix>
   bool hold_slices(Exec const& exec, Matrix const& A) {
     products::require_compiled_values<Exec, sparse::scalar_t<Matrix>, Offset, Ordinal>();
-    return products::hold_slices(exec, *panels_, sparse::planned_matrix_ref<Exec>(A));
+    return products::hold_slices(exec, *panels_, sparse::planned_matrix_ref<Exec>(A), array_of(A));
   }
 
   /// A plan that shares all but copies of values with this one: it may hold those of other values.
@@ -169,6 +174,11 @@ class SpmmPlan {
   products::PlanPanels<Exec, Ordinal>& panels() const { return *panels_; }
 
  private:
+  template <class Matrix>
+  static std::shared_ptr<void const> array_of(Matrix const& A) {
+    return std::make_shared<decltype(A.values)>(A.values);
+  }
+
   std::shared_ptr<products::PlanPanels<Exec, Ordinal>> panels_;
 };
 

@@ -78,9 +78,10 @@ Symmetry symmetry_of(Exec const& exec, MatrixRef<Scalar, int, Ordinal> const& A,
 
 template <class Exec, class Scalar, class Ordinal>
 void hold_transpose_of_panel(Exec const& exec, PlanState<Exec, Ordinal>& plan,
-                             MatrixRef<Scalar, int, Ordinal> const& A) {
+                             MatrixRef<Scalar, int, Ordinal> const& A,
+                             std::shared_ptr<void const> const& array) {
   auto& cached = plan.cached;
-  cached.belong_to(A.values);
+  cached.belong_to(A.values, array);
   cached.has_transpose = false;  // and so it stays where memory is short
   cached.symmetry = Symmetry::none;
   transposed_of(exec, plan);
@@ -108,12 +109,13 @@ void hold_transpose_of_panel(Exec const& exec, PlanState<Exec, Ordinal>& plan,
 
 template <class Exec, class Scalar, class Ordinal>
 void hold_transpose(Exec const& exec, PlanPanels<Exec, Ordinal>& plan,
-                    MatrixRef<Scalar, void, Ordinal> const& A) {
+                    MatrixRef<Scalar, void, Ordinal> const& A,
+                    std::shared_ptr<void const> const& array) {
   check_plan("blockspan::SpmmPlan::hold_transpose", plan, A.pattern);
   for (std::size_t p = 0; p < plan.states.size(); ++p) {
     auto const& panel = plan.rows.panels[p];
     hold_transpose_of_panel<Exec, Scalar, Ordinal>(exec, *plan.states[p],
-                                                   {panel.pattern, values_of(A, panel)});
+                                                   {panel.pattern, values_of(A, panel)}, array);
   }
 }
 
@@ -147,7 +149,8 @@ std::shared_ptr<void const> slices_of_panel(Exec const& exec,
 
 template <class Exec, class Scalar, class Ordinal>
 bool hold_slices(Exec const& exec, PlanPanels<Exec, Ordinal>& plan,
-                 MatrixRef<Scalar, void, Ordinal> const& A) {
+                 MatrixRef<Scalar, void, Ordinal> const& A,
+                 std::shared_ptr<void const> const& array) {
   check_plan("blockspan::SpmmPlan::hold_slices", plan, A.pattern);
   if constexpr (!has_slices_v<Exec, Scalar> && !has_lane_slices_v<Exec, Scalar>) return false;
   bool held = false;
@@ -156,11 +159,12 @@ bool hold_slices(Exec const& exec, PlanPanels<Exec, Ordinal>& plan,
     auto const& panel = plan.rows.panels[p];
     if (state.given.block > 1 || !may_hold_slices<Scalar>(state.plain)) continue;
     MatrixRef<Scalar, int, Ordinal> const part{panel.pattern, values_of(A, panel)};
-    state.cached.belong_to(part.values);
+    state.cached.belong_to(part.values, array);
     // and so it stays where memory is short
     auto const old = std::exchange(state.cached.slices, nullptr);
     state.cached.slices = slices_of_panel(exec, state.plain, part, old.get());
     held = held || state.cached.slices;
+    if (!state.cached.slices && !state.cached.has_transpose) state.cached = {};
   }
   return held;
 }

@@ -56,7 +56,8 @@ class CachedArray {
 /// Cached values of one matrix: see SpmmPlan::hold_transpose, hold_slices.
 template <class Exec, class Ordinal>
 struct CachedValues {
-  void const* source = nullptr;  ///< the matrix's array; null: nothing is cached
+  void const* source = nullptr;       ///< the matrix's array; null: nothing is cached
+  std::shared_ptr<void const> array;  ///< that is kept alive: no other has its address
   std::type_index scalar = typeid(void);
 
   bool has_transpose = false;
@@ -74,10 +75,10 @@ struct CachedValues {
 
   /// Binds the cache to this array.
   template <class Scalar>
-  void belong_to(Scalar const* values) {
-    if (are_of(values)) return;
-    *this = {};
+  void belong_to(Scalar const* values, std::shared_ptr<void const> const& owner) {
+    if (!are_of(values)) *this = {};
     source = values;
+    array = owner;
     scalar = typeid(Scalar);
   }
 };
