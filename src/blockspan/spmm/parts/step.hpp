@@ -38,9 +38,10 @@ struct TakeStep {
     P* const to = reinterpret_cast<P*>(Y.data + row * Y.row_stride + column);
     P const r = load(reinterpret_cast<P const*>(step.R.data + row * step.R.row_stride + column));
     P z{}, y{};
-    if (step.add_z)
+    if (step.add_z) {
       z = load(reinterpret_cast<P const*>(step.Z.data + row * step.Z.row_stride + column));
-    if (step.add_y) y = *to;
+      if (step.add_y) y = *to;
+    }
     real_t<Scalar> const factor = factor_of(row);
     BLOCKSPAN_UNROLL
     for (int j = 0; j < Width; ++j)
