@@ -168,6 +168,32 @@ TEST(Decisions, LeaveTensorCoresAndStagedTilesToDevicesThatHaveThem) {
     }
 }
 
+/// Whatever scalars and ordinals: teams stage what their scratch has room for, of which Kokkos
+/// allows 48 KiB.
+TEST(Decisions, StageColumnsWhoseEntriesFitTheScratchOfATeam) {
+  constexpr std::int64_t all = 90000, most = 48 << 10, slack = 64;
+  for (auto const& scalar : {f32, f64, c64})
+    for (std::size_t const ordinal : {sizeof(std::int32_t), sizeof(std::int64_t)}) {
+      int staged = 0;
+      for (std::int64_t row = 1; row <= 64; ++row) {
+        MatrixFacts const grid{.rows = {all, all, all * row, 0, row, row, all * row, all / 8}};
+        auto planned = plan(grid, 8, scalar, h200, "rows");
+        planned.A.ordinal_bytes = ordinal;
+        auto const launch = decide(planned, blocks(64, scalar, true), h200).first();
+        if (launch.form != LaunchForm::staged_columns) continue;
+        ++staged;
+        std::int64_t const entries = kernels::tuning::staged_column_rows * row;
+        auto const of_thread =
+            (entries + entries / 16 + 1) * static_cast<std::int64_t>(scalar.bytes + ordinal) +
+            slack;
+        EXPECT_LE(kernels::tuning::staged_column_threads * of_thread + slack, most)
+            << row << " entries a row, scalars of " << scalar.bytes << " bytes, ordinals of "
+            << ordinal;
+      }
+      EXPECT_GT(staged, 0);
+    }
+}
+
 TEST(Decisions, RefuseWhatTheAlgorithmAskedForCannotServe) {
   auto const planned = plan(matrices[0], f64, h200, "rows");
   auto with = blocks(7, f64);

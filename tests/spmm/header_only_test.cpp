@@ -1,5 +1,8 @@
 // Ordinals and offsets that the library has no instance of, compiled from the headers. Alone in
 // this file, because it compiles the kernels.
+#include <algorithm>
+#include <cstdint>
+
 #include <gtest/gtest.h>
 
 #include <blockspan/blockspan.hpp>
@@ -34,6 +37,29 @@ TEST(HeaderOnly, OrdinalsAndOffsetsMayHave64Bits) {
     long double sum = 0;
     for (std::int64_t i = 0; i < 40; ++i) sum += extended(Y.values()(i, 5)) * Y.values()(i, 5);
     EXPECT_NEAR(dots(5), static_cast<double>(sum), 1e-12 * static_cast<double>(sum));
+  }
+}
+
+/// A team of a device stages the entries of rows of column-major X where its scratch has room for
+/// them: with these ordinals for less of them.
+TEST(HeaderOnly, ColumnMajorBlocksMayHaveOrdinalsOf64Bits) {
+  using Exec = Kokkos::DefaultExecutionSpace;
+  Exec const exec;
+  constexpr std::int64_t rows = 600;
+  for (std::int64_t const row : {9, 22, 27}) {
+    Random random(5);
+    HostMatrix<double> host{"band", rows, rows, {0}, {}, {}};
+    for (std::int64_t i = 0; i < rows; ++i) {
+      for (std::int64_t j = std::max<std::int64_t>(0, i - 4); j < std::min(rows, i - 4 + row); ++j)
+        host.add(j, random.value<double>());
+      host.end_row();
+    }
+    auto const A = to_device<std::int64_t, std::int64_t>(exec, host);
+    SpmmPlan const plan(exec, A);
+    ProductCase<double> const c{host, Op::none, 20, 2.0, -1.0};
+    expect_product(exec, Storages{left, left}, c, [&](auto const& X, auto const& Y) {
+      spmm(exec, plan, c.op, c.alpha, A, X, c.beta, Y);
+    });
   }
 }
 

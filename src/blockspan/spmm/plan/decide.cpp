@@ -162,7 +162,7 @@ class Decider {
     int const bytes = column_bytes(blocks_.columns, blocks_.scalar.bytes);
     launch.narrow = reads_narrow(bytes);
     std::size_t const entry =
-        blocks_.scalar.bytes + (launch.narrow ? sizeof(std::int16_t) : sizeof(int));
+        blocks_.scalar.bytes + (launch.narrow ? sizeof(std::int16_t) : A_.ordinal_bytes);
     if (device_.lanes_exchange && blocks_.x_columns_near &&
         stages_columns(A_.rows, blocks_.columns, blocks_.scalar.bytes, entry))
       launch.form = LaunchForm::staged_columns;

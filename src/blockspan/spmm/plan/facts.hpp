@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include <blockspan/spmm/devices/hopper_plan.hpp>
@@ -75,6 +76,7 @@ struct PatternFacts {
   bool is_permuted = false;       ///< values are looked up
   SpmmLanes lanes;                ///< asked for; 0: to be chosen
   SharedColumns neighbours;       ///< of a sample of rows with those behind them; may be empty
+  std::size_t ordinal_bytes = sizeof(int);  ///< of a column index
 
   /// Whether values are stored in the order of the columns.
   bool values_in_order() const { return !is_permuted && block == 1; }

@@ -90,7 +90,8 @@ struct PreparedPattern {
             !distances.empty(),
             permutation != nullptr,
             lanes,
-            neighbours};
+            neighbours,
+            sizeof(Ordinal)};
   }
 
   /// How a product with such blocks runs. Decided once.
