@@ -157,6 +157,22 @@ TEST(Decisions, CoverAllColumnsWithLanesOfAWarp) {
       }
 }
 
+/// What is left of a band that does not stay in the cache may stay there, as one last panel, which
+/// is wider than those before: sums of cut rows have room for it.
+TEST(Decisions, MayEndWithTheWidestPanel) {
+  MatrixFacts const band{.rows = {66000, 66000, 400000, 0, 3, 9000, 410000, 8250},
+                         .half_bandwidth = 10000};
+  for (auto const& device : {h100, h200}) {
+    auto const planned = plan(band, 8, f64, device, "segments");
+    EXPECT_GT(planned.A.slots, 0);
+    auto const decision = decide(planned, blocks(170, f64), device);
+    ASSERT_EQ(decision.launches.size(), 2u);
+    EXPECT_EQ(decision.first().columns, 64);
+    EXPECT_EQ(decision.launches.back().columns, 106);
+    EXPECT_EQ(decision.most_columns(), 106);
+  }
+}
+
 TEST(Decisions, LeaveTensorCoresAndStagedTilesToDevicesThatHaveThem) {
   DeviceFacts const plain{false, true, false, false};
   for (auto const& matrix : matrices)

@@ -1,4 +1,5 @@
-// Where memory is short: an Error, and a plan that serves as before.
+// Scratch that products ask for, and where memory is short: an Error, and a plan that serves as
+// before.
 #include <cstddef>
 #include <cstdint>
 
@@ -7,6 +8,7 @@
 #include <blockspan/spmm/launch/call.hpp>
 #include <blockspan/spmm/launch/copies.hpp>
 #include <blockspan/spmm/prepared/row_panels.hpp>
+#include <blockspan/spmm/run/run.hpp>
 #include <blockspan/spmm/spmm.hpp>
 
 #include "spmm/battery.hpp"
@@ -30,6 +32,9 @@ constexpr std::size_t many = std::size_t{1} << 60;
 template <class Exec>
 class ShortMemory : public ::testing::Test {};
 TYPED_TEST_SUITE(ShortMemory, Backends, ConfigNames);
+template <class Exec>
+class Scratch : public ::testing::Test {};
+TYPED_TEST_SUITE(Scratch, Backends, ConfigNames);
 
 TYPED_TEST(ShortMemory, LeavesAPoolThatGrowsAgain) {
   TypeParam const exec;
@@ -73,6 +78,38 @@ TYPED_TEST(ShortMemory, LeavesAPlanThatServesAsBefore) {
     EXPECT_THAT(message_of([&] { kernels::row_major_scratch<double>(exec, *pool, 1, columns); }),
                 HasSubstr("out of memory"));
   EXPECT_TRUE(same_bits(product(exec, plan, A, c), before));
+}
+
+/// The last of the panels that a block is multiplied in may be the widest.
+TYPED_TEST(Scratch, HasRoomForTheSumsOfEveryLaunch) {
+  TypeParam const exec;
+  auto const host = arrow<double>(48);
+  auto const A = to_device(exec, host);
+  SpmmPlan const plan(exec, A, {.algorithm = "segments", .segment_length = 5});
+  auto& state = plan.panels().first();
+  auto const& list = state.plain.list;
+  ASSERT_GT(list.slots, 0);
+  kernels::Decision decision;
+  for (std::int64_t const columns : {4, 4, 7}) {
+    kernels::Launch launch;
+    launch.variant = &spmm_variant(SpmmKernelId::segments);
+    launch.columns = columns;
+    decision.launches.push_back(launch);
+  }
+  auto const X = make_block(exec, right, random_block<double>(48, 15, 1)),
+             Y = make_block(exec, right, random_block<double>(48, 15, 2));
+  kernels::Product<double> const product{Op::none, 1.0,
+                                         blockspan::blocks::block_ref<TypeParam>(X.const_view()),
+                                         0.0, blockspan::blocks::block_ref<TypeParam>(Y.view)};
+  kernels::Factor<TypeParam, double, int> const factor{state.plain, A.values.data(), Op::none};
+  kernels::for_each_launch(
+      exec, &state, decision, factor, product, [&](auto const& call, std::int64_t) {
+        auto const columns = static_cast<std::size_t>(call.launch.columns);
+        auto const sums = static_cast<std::size_t>(list.slots) * columns * sizeof(double),
+                   arrived = static_cast<std::size_t>(list.cut_rows) * columns * sizeof(int);
+        EXPECT_EQ(state.carry.sums.reserve(exec, sums), call.carry.sums) << columns;
+        EXPECT_EQ(state.carry.arrived.reserve(exec, arrived), call.carry.arrived) << columns;
+      });
 }
 
 TYPED_TEST(ShortMemory, LeavesValuesThatAreNotHeld) {

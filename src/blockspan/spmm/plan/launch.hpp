@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -68,6 +69,12 @@ struct Decision {
   std::vector<Launch> launches;   ///< empty: the algorithm asked for cannot run the product
 
   Launch const& first() const { return launches.front(); }
+  /// Of the widest launch: the last panel may be wider than those before it.
+  std::int64_t most_columns() const {
+    std::int64_t most = 0;
+    for (Launch const& launch : launches) most = std::max(most, launch.columns);
+    return most;
+  }
 };
 
 }  // namespace blockspan::products

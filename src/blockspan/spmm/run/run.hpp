@@ -47,11 +47,11 @@ template <class Exec, class Scalar, class Storage, class Ordinal, class Function
 void for_each_launch(Exec const& exec, PlanState<Exec, Ordinal>* plan, Decision const& decision,
                      Factor<Exec, Storage, Ordinal> const& A,
                      Product<Scalar, Storage> const& product, Function const& launch) {
-  // for all launches, since the first is the widest; before Y changes, since memory may be short
+  // for all launches; before Y changes, since memory may be short
   CarrySpace<Scalar> carry;
   if (plan)
     carry = reserve_carry<Scalar>(exec, plan->carry, A.prepared.cuts(*decision.first().variant),
-                                  decision.first().columns);
+                                  decision.most_columns());
   if constexpr (std::is_same_v<Scalar, Storage>)
     if (decision.fills_empty_rows)
       scale_empty_rows(exec, product.alpha, product.beta, A.prepared.pattern.row_offsets, product.Y,
