@@ -1,6 +1,8 @@
 // Null vectors that the entries of a matrix show.
 #include <cmath>
 #include <complex>
+#include <ctime>
+#include <vector>
 
 #include <blockspan/operators/factors/null_vectors.hpp>
 #include <blockspan/sparse/generators.hpp>
@@ -111,6 +113,31 @@ TYPED_TEST(NullVectors, OfAFreeBodyAreItsTranslationsAndRotations) {
     expect_null(A, found(A, 0));
     EXPECT_EQ(found(A).size(), 6U);
     expect_null(A, found(A));
+  }
+}
+
+/// Many small components: of zeros, and of two scaled rows each, whose null vectors are pivots.
+TYPED_TEST(NullVectors, CostWhatTheirComponentsCost) {
+  constexpr int n = 150000;
+  TestMatrix<TypeParam> zero(n);
+  std::vector<int> pairs;
+  for (int i = 0; i < n; ++i) pairs.push_back(i / 2);
+  SingularGraph<TypeParam> graph(pairs, n / 2, 0.4);
+  for (int i = 0; i < n; i += 2) graph.join(i, i + 1, 1);
+  for (auto* A : {&zero, &graph.A}) {
+    auto const before = std::clock();  // of this process alone, whatever else runs
+    auto const vectors = found(*A);
+    double const seconds = static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC;
+    EXPECT_LT(seconds, 0.6);  // 0.05 to 0.3 s; 1 to 3.5 s where vectors are projected on all rows
+    ASSERT_EQ(vectors.size(), 32U);
+    for (auto const* z : {&vectors.front(), &vectors.back()}) {
+      long double length = 0;
+      int rows = 0;
+      for (auto const& value : *z)
+        if (value != TypeParam(0)) length += std::norm(wide(value)), ++rows;
+      EXPECT_NEAR(static_cast<double>(length), 1, 50 * unit_roundoff<TypeParam>);
+      EXPECT_EQ(rows, A == &zero ? 1 : 2);
+    }
   }
 }
 

@@ -16,10 +16,11 @@ constexpr std::size_t most = 32;
 template <class Scalar>
 using Vectors = std::vector<std::vector<Scalar>>;
 
+constexpr std::size_t lanes = 8;
+
 /// sum of g_k conj(l_k), in eight sums that a compiler keeps in registers.
 template <class Scalar>
 Scalar dot(Scalar const* g, Scalar const* l, std::size_t length) {
-  constexpr std::size_t lanes = 8;
   std::array<Scalar, lanes> sums{};
   std::size_t k = 0;
   for (; k + lanes <= length; k += lanes)
@@ -108,36 +109,71 @@ void add_translations(HostCsr<Scalar const, Offset const, int const> const& A, s
       rows, vanishes, [&](std::size_t i) { return i % unknowns; }, vectors);
 }
 
-/// z := (I - V V^H) z
+/// A vector, and the rows where it may be nonzero: [first, last). Vectors of small components cost
+/// what those rows cost.
 template <class Scalar>
-void project_out(Vectors<Scalar> const& V, std::vector<Scalar>& z) {
-  for (auto const& v : V) {
-    Scalar const part = dot(z.data(), v.data(), z.size());
-    for (std::size_t i = 0; i < z.size(); ++i) z[i] -= part * v[i];
+struct Direction {
+  std::vector<Scalar> values;
+  std::size_t first = 0, last = 0;
+
+  explicit Direction(std::vector<Scalar> of) : values(std::move(of)) { find_rows(); }
+
+  /// The first row is a multiple of the lanes of dot, which adds up rows in the same order then.
+  void find_rows() {
+    auto const nonzero = [](Scalar const& value) { return value != Scalar(0); };
+    auto const begin = std::find_if(values.begin(), values.end(), nonzero);
+    first = static_cast<std::size_t>(begin - values.begin()) / lanes * lanes;
+    last = values.size() -
+           static_cast<std::size_t>(std::find_if(values.rbegin(), values.rend(), nonzero) -
+                                    values.rbegin());
+    if (begin == values.end()) first = last = 0;
   }
-}
+
+  real_t<Scalar> length() const {
+    auto const* const z = values.data() + first;
+    return std::sqrt(real_part(dot(z, z, last - first)));
+  }
+
+  /// Becomes (I - v v^H) times itself.
+  void project_out(Direction const& v) {
+    std::size_t const low = std::max(first, v.first), high = std::min(last, v.last);
+    if (low >= high) return;
+    Scalar const part = dot(values.data() + low, v.values.data() + low, high - low);
+    for (std::size_t i = v.first; i < v.last; ++i) values[i] -= part * v.values[i];
+    first = std::min(first, v.first);
+    last = std::max(last, v.last);
+  }
+};
 
 /// Gram and Schmidt, twice; a vector that has no direction of its own is left out, and so is what
 /// comes after the first 32.
 template <class Scalar>
-Vectors<Scalar> orthonormal(Vectors<Scalar> const& vectors) {
+std::vector<Direction<Scalar>> orthonormal(Vectors<Scalar> vectors) {
   using Real = real_t<Scalar>;
-  Vectors<Scalar> basis;
-  auto const length = [](std::vector<Scalar> const& z) {
-    return std::sqrt(real_part(dot(z.data(), z.data(), z.size())));
-  };
-  for (auto z : vectors)
+  std::vector<Direction<Scalar>> basis;
+  for (auto& vector : vectors) {
+    if (basis.size() == most) break;
+    Direction<Scalar> z(std::move(vector));
     for (int pass = 0;; ++pass) {
-      Real const size = length(z);
+      Real const size = z.length();
       if (!(size > (pass == 0 ? Real(0) : Real(1e-3))) || !std::isfinite(size)) break;
-      for (Scalar& value : z) value /= size;
+      for (std::size_t i = z.first; i < z.last; ++i) z.values[i] /= size;
       if (pass == 2) {
-        if (basis.size() < most) basis.push_back(std::move(z));
+        basis.push_back(std::move(z));
         break;
       }
-      project_out(basis, z);
+      for (auto const& v : basis) z.project_out(v);
     }
+  }
   return basis;
+}
+
+/// The values alone.
+template <class Scalar>
+Vectors<Scalar> values_of(std::vector<Direction<Scalar>> basis) {
+  Vectors<Scalar> vectors;
+  for (auto& z : basis) vectors.push_back(std::move(z.values));
+  return vectors;
 }
 
 /// S A S = L D L^H with S = diag(|a_ii|)^-1/2, rows and columns in a new order, each row of L from
@@ -200,26 +236,28 @@ class Envelope {
   void add_null_vectors(HostCsr<Scalar const, Offset const, int const> const& A,
                         Vectors<Scalar>& vectors) const {
     constexpr int rounds = 2;
-    Vectors<Scalar> basis;
+    Vectors<Scalar> found;
     for (std::size_t n = 0; n < std::min(most, null_.size()); ++n) {
-      basis.emplace_back(rows(), Scalar(0));
-      basis.back()[null_[n]] = Scalar(1);
-      solve_upper(basis.back());
+      found.emplace_back(rows(), Scalar(0));
+      found.back()[null_[n]] = Scalar(1);
+      solve_upper(found.back());
     }
-    basis = orthonormal(basis);
+    auto basis = orthonormal(std::move(found));
     for (int round = 0; round < rounds; ++round)
       for (auto& z : basis) {
-        auto correction = image(A, z);
-        project_out(basis, correction);
-        solve_lower(correction);
+        Direction<Scalar> correction(image(A, z.values));
+        for (auto const& v : basis) correction.project_out(v);
+        auto& values = correction.values;
+        solve_lower(values);
         for (std::size_t i = 0; i < rows(); ++i)
-          correction[i] = diagonal_[i] > 0 ? correction[i] / diagonal_[i] : Scalar(0);
-        solve_upper(correction);
-        for (std::size_t i = 0; i < rows(); ++i) z[i] -= correction[i];
+          values[i] = diagonal_[i] > 0 ? values[i] / diagonal_[i] : Scalar(0);
+        solve_upper(values);
+        for (std::size_t i = 0; i < rows(); ++i) z.values[i] -= values[i];
+        z.find_rows();
       }
     for (auto const& z : basis) {
       vectors.emplace_back(rows());
-      for (std::size_t i = 0; i < rows(); ++i) vectors.back()[i] = scale_[i] * z[place(i)];
+      for (std::size_t i = 0; i < rows(); ++i) vectors.back()[i] = scale_[i] * z.values[place(i)];
     }
   }
 
@@ -293,11 +331,13 @@ Vectors<Scalar> null_vectors_of(HostCsr<Scalar const, Offset const, int const> c
   auto const graph = neighbours(A);
   Vectors<Scalar> vectors;
   add_components(A, graph, vectors);
+  // ones on different rows: no others have a direction besides them that counts
+  if (vectors.size() == most) return values_of(orthonormal(std::move(vectors)));
   for (std::size_t const unknowns : {2, 3, 6}) add_translations(A, unknowns, vectors);
   Envelope<Scalar> envelope(A, rcm_places(graph));
   if (envelope.work() <= static_cast<double>(work) && envelope.factor(A))
     envelope.add_null_vectors(A, vectors);
-  return orthonormal(vectors);
+  return values_of(orthonormal(std::move(vectors)));
 }
 
 #define BLOCKSPAN_NULL_VECTORS(Scalar)                                                         \
