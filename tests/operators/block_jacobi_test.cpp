@@ -1,6 +1,7 @@
 // Block Jacobi against dense inverses of the blocks, in extended precision.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -116,18 +117,25 @@ TYPED_TEST(BlockJacobi, MultipliesByTheInversesOfTheBlocks) {
     }
 }
 
-TYPED_TEST(BlockJacobi, CopiesEmptyRows) {
+TYPED_TEST(BlockJacobi, GivesEmptyRowsTheLargestWeightOfOthers) {
   using Exec = typename TypeParam::Exec;
   using Scalar = typename TypeParam::Scalar;
   Exec const exec;
   for (int b : {1, 2, 3, 8}) {
     auto blocks = hermitian_blocks<Scalar>(41, b);
-    auto full = blocks;  // with ones in place of what is empty
+    auto full = blocks;  // with the least diagonal entry in place of what is empty
     for (std::size_t k = 0; k < blocks.size(); k += 2) {
       std::int64_t const i = static_cast<std::int64_t>(k) % blocks[k].rows();
       for (std::int64_t j = 0; j < blocks[k].rows(); ++j)
         for (auto* const B : {&blocks[k], &full[k]}) (*B)(i, j) = (*B)(j, i) = Scalar(0);
-      full[k](i, i) = Scalar(1);
+    }
+    auto least = std::numeric_limits<real_t<Scalar>>::max();
+    for (auto const& B : blocks)
+      for (std::int64_t i = 0; i < B.rows(); ++i)
+        if (real_part(B(i, i)) > 0) least = std::min(least, real_part(B(i, i)));
+    for (std::size_t k = 0; k < blocks.size(); k += 2) {
+      std::int64_t const i = static_cast<std::int64_t>(k) % blocks[k].rows();
+      full[k](i, i) = Scalar(least);
     }
     auto A = matrix_of(blocks);
     std::int64_t first = 0;
@@ -266,7 +274,7 @@ TYPED_TEST(BlockJacobi, AbsoluteOfBlocksKnownByHand) {
   Blocks<Scalar> const blocks{
       block_of<Scalar>({0, 2, 2, 0}),       // eigenvalues +-2
       block_of<Scalar>({1, -1, -1, 1}),     // singular: its null vector is scaled as by Jacobi
-      block_of<Scalar>({0, 0, 0, 0}),       // nothing at all: copied
+      block_of<Scalar>({0, 0, 0, 0}),       // nothing at all: as by Jacobi, the largest weight
       block_of<Scalar>({-4, 0, 0, 16}),     // Jacobi
       block_of<Scalar>({1, 0.5, 0.5, 1})};  // definite: inverted
   auto const T =
@@ -285,6 +293,35 @@ TYPED_TEST(BlockJacobi, AbsoluteOfBlocksKnownByHand) {
                            static_cast<long double>(wanted[block][2 * i + j])),
                   20 * unit_roundoff<Scalar>)
             << block << ": " << i << ", " << j;
+}
+
+TYPED_TEST(BlockJacobi, HasTheInverseUnitsOfTheMatrixAlsoInRowsOfZeros) {
+  using Exec = typename TypeParam::Exec;
+  using Scalar = typename TypeParam::Scalar;
+  Exec const exec;
+  auto const x = random_block<Scalar>(8, 2, 1);
+  for (bool const absolute : {false, true}) {
+    Blocks<Scalar> blocks{block_of<Scalar>({4, 1, 1, 4}), block_of<Scalar>({0, 0, 0, 0}),
+                          block_of<Scalar>({8, 0, 0, 0}), block_of<Scalar>({3, 1, 1, 2})};
+    if (absolute) blocks[0] = block_of<Scalar>({0, 4, 4, 0});
+    auto const times = [&](real_t<Scalar> unit) {
+      auto A = matrix_of(blocks);
+      for (auto e = A.offsets[2]; e < A.offsets[4]; ++e) A.values[e] = Scalar(0);
+      for (auto e = A.offsets[5]; e < A.offsets[6]; ++e) A.values[e] = Scalar(0);
+      for (auto& value : A.values) value *= unit;
+      auto const T =
+          block_jacobi(exec, to_device(exec, A), {.block_size = 2, .absolute = absolute});
+      auto y = applied(exec, T, x);
+      for (std::int64_t i = 0; i < 8; ++i)
+        for (std::int64_t j = 0; j < 2; ++j) y(i, j) *= unit;
+      return y;
+    };
+    auto const plain = times(1);
+    for (int const i : {2, 3, 5})
+      EXPECT_LE(Kokkos::abs(plain(i, 0) - x(i, 0) / real_t<Scalar>(2)), 4 * unit_roundoff<Scalar>);
+    for (int const exponent : {-60, 60})
+      EXPECT_TRUE(same_bits(times(std::ldexp(real_t<Scalar>(1), exponent)), plain));
+  }
 }
 
 TYPED_TEST(BlockJacobi, RefusesByNameOfTheRows) {
@@ -343,7 +380,8 @@ TYPED_TEST(BlockJacobi, RefreshTakesNewValuesInTheOldMemory) {
   auto T = block_jacobi(exec, old, {4});
   auto const seen = observed([&] { T.refresh(exec, A); });
   EXPECT_THAT(seen.labels,
-              ElementsAre("Blockspan::block_jacobi_gather", "Blockspan::block_jacobi_invert"));
+              ElementsAre("Blockspan::block_jacobi_least", "Blockspan::block_jacobi_gather",
+                          "Blockspan::block_jacobi_invert"));
   EXPECT_TRUE(seen.allocations.empty());
   auto const x = random_block<Scalar>(40, 5, 1);
   EXPECT_TRUE(same_bits(applied(exec, T, x), applied(exec, block_jacobi(exec, A, {4}), x)));

@@ -108,10 +108,9 @@ class PreconditionerMaker {
   }
 
   Made block_jacobi(int block_size) const {
-    auto T = run_agreed([&] {
-      return std::make_unique<BlockJacobiPreconditioner<Scalar, Exec>>(
-          in_.exec, in_.A->diagonal_block(in_.exec), BlockJacobiOptions{block_size, !positive()});
-    });
+    auto const block = run_agreed([&] { return in_.A->diagonal_block(in_.exec); });
+    auto T = std::make_unique<BlockJacobiPreconditioner<Scalar, Exec>>(
+        in_.exec, block, BlockJacobiOptions{block_size, !positive()}, ranks());
     Made made;
     if (T->block_size() == 1)
       made.notes.push_back(

@@ -1,12 +1,14 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <type_traits>
 
 #include <Kokkos_Core.hpp>
 
+#include <blockspan/communication/communicator.hpp>
 #include <blockspan/operators/entries/check_blocks.hpp>
 #include <blockspan/operators/linear_operator.hpp>
 #include <blockspan/operators/smoothers/block_jacobi.hpp>
@@ -41,7 +43,8 @@ struct BlockJacobiOptions {
 
 /// Y = B^-1 X with B the diagonal blocks of b consecutive rows of a Hermitian matrix (the last
 /// block may be smaller): Hermitian positive definite. A product reads X and n b scalars, and
-/// writes Y. Rows without nonzero entries are copied.
+/// writes Y. Rows without nonzero entries, and rows of zeros in a block, get the largest weight
+/// 1 / |a_ii| of the other rows, as in the Jacobi preconditioner, or 1 where there is none.
 ///
 /// Every block is scaled to unit diagonal (so that the result does not depend on units), inverted
 /// by Cholesky and scaled back: the inverse is exactly Hermitian, with a relative error of a modest
@@ -56,40 +59,51 @@ template <class Scalar, class Exec>
 class BlockJacobiPreconditioner final : public LinearOperator<Scalar, Exec> {
  public:
   /// A: n x n, on `exec`; repeated entries add up, columns may be unsorted, missing entries are
-  /// zero. Fences the instance. O(nonzeros + n b^2). Throws Error if A is not square, the block
-  /// size is not 0..8, memory is short, or a block has an entry that is not finite or (without
-  /// `absolute`) is not positive definite; the message names the rows of the first such block.
+  /// zero. all: if A is the diagonal block of the rows of a rank, the communicator of all ranks,
+  /// which call together. Fences the instance. O(nonzeros + n b^2). Throws Error, on all ranks, if
+  /// A is not square, the block size is not 0..8, memory is short, or a block has an entry that is
+  /// not finite or (without `absolute`) is not positive definite; the message names the rows of the
+  /// first such block.
   template <class Matrix>
   BlockJacobiPreconditioner(Exec const& exec, Matrix const& A,
-                            BlockJacobiOptions const& options = {})
+                            BlockJacobiOptions const& options = {}, Communicator const& all = {})
       : rows_(A.numRows()), absolute_(options.absolute), block_size_(options.block_size) {
     static_assert(std::is_same_v<sparse::scalar_t<Matrix>, Scalar>,
                   "the matrix and the preconditioner have the same scalar");
     products::require_compiled_product<Exec, Scalar, sparse::offset_t<Matrix>,
                                        sparse::ordinal_t<Matrix>>();
-    require_order(A);
-    require(block_size_ >= 0 && block_size_ <= 8, where, "blocks of ", block_size_,
-            " rows; there are blocks of 1 to 8, and 0 for the size found in the pattern");
-    if (block_size_ == 0) block_size_ = find_block_size(exec, A);
-    inverses_ = allocate<Inverses>(exec, "Blockspan::block_jacobi",
-                                   rows_ * static_cast<std::int64_t>(block_size_));
-    refresh(exec, A);
+    all.run_agreed([&] {
+      require_order(A);
+      require(block_size_ >= 0 && block_size_ <= 8, where, "blocks of ", block_size_,
+              " rows; there are blocks of 1 to 8, and 0 for the size found in the pattern");
+      if (block_size_ == 0) block_size_ = find_block_size(exec, A);
+      inverses_ = allocate<Inverses>(exec, "Blockspan::block_jacobi",
+                                     rows_ * static_cast<std::int64_t>(block_size_));
+    });
+    refresh(exec, A, all);
   }
 
   /// Recomputes the inverses for a matrix of the same order whose values have changed. Allocates
   /// nothing. Fences and throws as the constructor; after a throw the old inverses are lost, here
   /// and in copies, which share them.
   template <class Matrix>
-  void refresh(Exec const& exec, Matrix const& A) {
-    require_order(A);
-    operators::gather_blocks(exec, sparse::matrix_ref<Exec>(A), block_size_, inverses_.data());
-    auto const faults =
-        operators::invert_blocks(exec, rows_, block_size_, absolute_, inverses_.data());
-    refuse(faults.not_finite_row, "has an entry that is not finite");
-    if (!absolute_)
-      refuse(faults.indefinite_row,
-             "is not positive definite to working precision, so the matrix is not either");
-    indefinite_blocks_ = faults.indefinite;
+  void refresh(Exec const& exec, Matrix const& A, Communicator const& all = {}) {
+    auto const of_A = sparse::matrix_ref<Exec>(A);
+    auto least = all.least(all.run_agreed([&] {
+      require_order(A);
+      return operators::least_diagonal(exec, of_A);
+    }));
+    if (std::isinf(least)) least = 1;
+    all.run_agreed([&] {
+      operators::gather_blocks(exec, of_A, block_size_, least, inverses_.data());
+      auto const faults =
+          operators::invert_blocks(exec, rows_, block_size_, absolute_, least, inverses_.data());
+      refuse(faults.not_finite_row, "has an entry that is not finite");
+      if (!absolute_)
+        refuse(faults.indefinite_row,
+               "is not positive definite to working precision, so the matrix is not either");
+      indefinite_blocks_ = faults.indefinite;
+    });
   }
 
   std::int64_t rows() const override { return rows_; }

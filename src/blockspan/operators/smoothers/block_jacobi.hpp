@@ -27,16 +27,23 @@ struct BlockFaults {
 template <class Exec, class Scalar, class Offset, class Ordinal>
 int find_block_size(Exec const& exec, MatrixRef<Scalar, Offset, Ordinal> const& A);
 
-/// blocks := the diagonal blocks of A; repeated entries add up. Asynchronous. O(nonzeros).
+/// The least |a_ii| that is not zero (and whose inverse is finite); infinity if there is none.
+/// Fences the instance. O(nonzeros).
+template <class Exec, class Scalar, class Offset, class Ordinal>
+real_t<Scalar> least_diagonal(Exec const& exec, MatrixRef<Scalar, Offset, Ordinal> const& A);
+
+/// blocks := the diagonal blocks of A; repeated entries add up. Rows of A without nonzero entries
+/// get the diagonal entry `least`. Asynchronous. O(nonzeros).
 template <class Exec, class Scalar, class Offset, class Ordinal>
 void gather_blocks(Exec const& exec, MatrixRef<Scalar, Offset, Ordinal> const& A, int b,
-                   Scalar* blocks);
+                   real_t<Scalar> least, Scalar* blocks);
 
 /// blocks := their inverses. Blocks that are not positive definite become |.|^-1 if `absolute`,
-/// otherwise they are undefined. Fences the instance.
+/// otherwise they are undefined; rows of zeros in a block are scaled as if their diagonal entries
+/// were `least`. Fences the instance.
 template <class Exec, class Scalar>
 BlockFaults invert_blocks(Exec const& exec, std::int64_t rows, int b, bool absolute,
-                          Scalar* blocks);
+                          real_t<Scalar> least, Scalar* blocks);
 
 /// Y = blocks X. Asynchronous.
 template <class Exec, class Scalar>

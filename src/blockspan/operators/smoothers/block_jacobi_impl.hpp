@@ -191,9 +191,36 @@ int find_block_size(Exec const& exec, MatrixRef<Scalar, Offset, Ordinal> const& 
 }
 
 template <class Scalar, class Offset, class Ordinal>
+struct LeastDiagonal {
+  using Real = real_t<Scalar>;
+  MatrixRef<Scalar, Offset, Ordinal> A;
+
+  KOKKOS_FUNCTION void operator()(std::int64_t row, Real& least) const {
+    Scalar sum(0);
+    for (Offset k = A.pattern.row_offsets[row]; k < A.pattern.row_offsets[row + 1]; ++k)
+      if (static_cast<std::int64_t>(A.pattern.column_indices[k]) == row) sum += A.values[k];
+    Real const size = Kokkos::abs(sum);
+    if (size < least && !Kokkos::isinf(1 / size)) least = size;
+  }
+};
+
+template <class Exec, class Scalar, class Offset, class Ordinal>
+real_t<Scalar> least_diagonal(Exec const& exec, MatrixRef<Scalar, Offset, Ordinal> const& A) {
+  using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
+  using Real = real_t<Scalar>;
+  Real least = Kokkos::Experimental::infinity_v<Real>;
+  if (A.pattern.rows > 0)
+    Kokkos::parallel_reduce("Blockspan::block_jacobi_least", Policy(exec, 0, A.pattern.rows),
+                            LeastDiagonal<Scalar, Offset, Ordinal>{A}, Kokkos::Min<Real>(least));
+  constexpr Real most = Kokkos::Experimental::finite_max_v<Real>;
+  return least < most ? least : Kokkos::Experimental::infinity_v<Real>;
+}
+
+template <class Scalar, class Offset, class Ordinal>
 struct GatherBlocks {
   MatrixRef<Scalar, Offset, Ordinal> A;
   int b;
+  real_t<Scalar> least;
   Scalar* blocks;
 
   KOKKOS_FUNCTION void operator()(std::int64_t row) const {
@@ -206,16 +233,16 @@ struct GatherBlocks {
       if (c >= 0 && c < b) out[c] += A.values[k];
       if (A.values[k] != Scalar(0)) empty = false;
     }
-    if (empty) out[row - first] = Scalar(1);
+    if (empty) out[row - first] = Scalar(least);
   }
 };
 
 template <class Exec, class Scalar, class Offset, class Ordinal>
 void gather_blocks(Exec const& exec, MatrixRef<Scalar, Offset, Ordinal> const& A, int b,
-                   Scalar* blocks) {
+                   real_t<Scalar> least, Scalar* blocks) {
   using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
   Kokkos::parallel_for("Blockspan::block_jacobi_gather", Policy(exec, 0, A.pattern.rows),
-                       GatherBlocks<Scalar, Offset, Ordinal>{A, b, blocks});
+                       GatherBlocks<Scalar, Offset, Ordinal>{A, b, least, blocks});
 }
 
 template <class Scalar>
@@ -225,6 +252,7 @@ struct InvertBlocks {
   std::int64_t rows;
   int b;
   bool absolute;
+  real_t<Scalar> least;
   Scalar* blocks;
 
   KOKKOS_FUNCTION void operator()(std::int64_t block, BlockFaults& faults) const {
@@ -235,7 +263,7 @@ struct InvertBlocks {
     for (int i = 0; i < B.order; ++i)
       for (int j = 0; j < B.order; ++j) B.a[i][j] = entries[i * b + j];
     if (!B.is_finite()) return join(faults, BlockFaults{first, -1, 0});
-    B.balance();
+    B.balance(least);
     if (!B.invert_definite()) {
       join(faults, BlockFaults{-1, first, 1});
       if (!absolute) return;
@@ -258,13 +286,13 @@ struct InvertBlocks {
 
 template <class Exec, class Scalar>
 BlockFaults invert_blocks(Exec const& exec, std::int64_t rows, int b, bool absolute,
-                          Scalar* blocks) {
+                          real_t<Scalar> least, Scalar* blocks) {
   using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
   BlockFaults faults;
   if (rows > 0)
     Kokkos::parallel_reduce("Blockspan::block_jacobi_invert",
                             Policy(exec, 0, ceil_div<std::int64_t>(rows, b)),
-                            InvertBlocks<Scalar>{rows, b, absolute, blocks}, faults);
+                            InvertBlocks<Scalar>{rows, b, absolute, least, blocks}, faults);
   return faults;
 }
 

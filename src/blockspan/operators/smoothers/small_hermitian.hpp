@@ -32,8 +32,9 @@ struct SmallHermitian {
   }
 
   /// Replaces a by its Hermitian part and scales the diagonal to +-1 (a zero diagonal entry: by the
-  /// largest entry of the row), so that the thresholds below do not depend on units.
-  KOKKOS_FUNCTION void balance() {
+  /// largest entry of the row, a row of zeros as if its diagonal entry were `of_zeros`), so that
+  /// the thresholds below do not depend on units.
+  KOKKOS_FUNCTION void balance(Real of_zeros) {
     for (int i = 0; i < order; ++i) {
       a[i][i] = Scalar(real_part(a[i][i]));
       for (int j = 0; j < i; ++j) {
@@ -45,7 +46,7 @@ struct SmallHermitian {
       Real size = Kokkos::abs(real_part(a[i][i]));
       if (size == 0)
         for (int j = 0; j < order; ++j) size = Kokkos::fmax(size, Kokkos::abs(a[i][j]));
-      scale[i] = size > 0 ? 1 / Kokkos::sqrt(size) : Real(1);
+      scale[i] = 1 / Kokkos::sqrt(size > 0 ? size : of_zeros);
     }
     for (int i = 0; i < order; ++i) {
       for (int j = 0; j < order; ++j) a[i][j] = (a[i][j] * scale[i]) * scale[j];
