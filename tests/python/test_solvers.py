@@ -178,6 +178,11 @@ def test_failures_are_statuses():
         bs.lobpcg(A, k=4, largest=False, path="iterative", time_limit=1e-9)
 
 
+def test_no_columns_take_no_method():
+    result = bs.cg(bs.generate("laplace5:6"), np.ones((36, 0)))
+    assert result.status.ok and "iterations (jacobi), " in str(result)
+
+
 def test_callbacks():
     A, seen = bs.generate("laplace5:60x60"), []
     result = bs.lobpcg(A, k=2, largest=False, path="iterative", callback=seen.append)

@@ -57,10 +57,11 @@ class _Shown:
 
 def _told(result: EigenResult | CgResult, way: str) -> list[str]:
     """A summary of a solve in a few lines."""
+    ways = [way] if way else []  # no method solves for no columns
     if result.preconditioner != "none":
-        way += f", {result.preconditioner}"
+        ways.append(result.preconditioner)
     words = (
-        f"{result.status} after {result.iterations} iterations ({way}), "
+        f"{result.status} after {result.iterations} iterations ({', '.join(ways)}), "
         f"{result.seconds['total']:.3g} s"
     )
     return [words, *([result.trouble] if result.trouble else []), *result.notes]
