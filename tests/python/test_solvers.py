@@ -346,6 +346,10 @@ def test_eigsh_refuses_what_it_cannot_do(sigma):
         (lambda A: bs.cg(A, np.ones(100) * 1j, dtype=float), "complex128"),
         (lambda A: bs.cg(A, np.ones(100), rtol=2.0), "toleranc"),
         (lambda A: bs.cg(A, np.ones(100), method="x"), "method='x'"),
+        (
+            lambda A: bs.matrix((np.zeros(2, int), [], [], (1, 2**31 - 1))),
+            "1 x 2147483647 is not one of numbers from 0 to 2147483646",
+        ),
         (lambda A: bs.generate("nonsense:3"), "nonsense"),
         (lambda A: bs.read_matrix_market("/nonexistent"), "/nonexistent"),
     ],

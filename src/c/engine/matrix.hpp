@@ -103,7 +103,7 @@ template <class Exec>
 std::int64_t entries_of(Exec const& exec, char const* where, CsrArrays const& a) {
   constexpr std::int64_t most = std::numeric_limits<int>::max();
   require(a.rows >= 0 && a.columns >= 0 && a.rows < most && a.columns < most, where, "the shape ",
-          a.rows, " x ", a.columns, " does not consist of non-negative 32-bit integers");
+          a.rows, " x ", a.columns, " is not one of numbers from 0 to ", most - 1);
   require(a.offsets != nullptr, where, "offsets is NULL");
   require(a.offset_bits == 32 || a.offset_bits == 64, where, "offset_bits is ", a.offset_bits,
           ", not 32 or 64");

@@ -165,7 +165,7 @@ MatrixOf<Scalar>::MatrixOf(std::int64_t rows, std::int64_t columns, ConstArray c
               keep(given.offsets.owner()), keep(given.columns.owner())} {
   constexpr std::int64_t most = std::numeric_limits<int>::max();
   require(rows >= 0 && columns >= 0 && rows < most && columns < most, "blockspan.matrix",
-          "the shape ", rows, " x ", columns, " does not consist of non-negative 32-bit integers");
+          "the shape ", rows, " x ", columns, " is not one of numbers from 0 to ", most - 1);
   auto const row_map = vector_view<int>(offsets, nb::dtype<int>(), "indptr");
   auto const entries = vector_view<int>(indices, nb::dtype<int>(), "indices");
   auto const numbers = vector_view<Scalar>(values, dtype_of<Scalar>(), "data");
