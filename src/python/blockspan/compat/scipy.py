@@ -15,6 +15,7 @@ from blockspan.ends import Which
 from blockspan.errors import Error
 from blockspan.exact import Mode, why_not
 from blockspan.operators import OperatorLike, as_matrix
+from blockspan.results import EigenIteration, EigenResult
 from blockspan.status import NotConvergedWarning, Status
 
 __all__ = ["cg", "eigsh", "lobpcg"]
@@ -74,15 +75,14 @@ def lobpcg(
             [np.array(line.eigenvalues) for line in result.history] or [result.eigenvalues]
         )
     if retResidualNormsHistory:
-        answer.append(
-            [
-                np.array(line.backward_errors)
-                * (result.norm_a + np.abs(line.eigenvalues) * result.norm_b)
-                for line in result.history
-            ]
-            or [result.residuals]
-        )
+        answer.append([_norms(result, line) for line in result.history] or [result.residuals])
     return tuple(answer)
+
+
+def _norms(result: EigenResult, line: EigenIteration) -> Array:
+    """Norms of residuals in an iteration."""
+    scales = result.norm_a + np.abs(line.eigenvalues) * result.norm_b
+    return np.array(line.backward_errors) * scales
 
 
 def _relative(tol: float, A: OperatorLike, dtype: np.dtype[Any]) -> float:
@@ -151,16 +151,21 @@ def eigsh(
             seed=int(rng) if isinstance(rng, int | np.integer) else 1,
         )
     if result.status not in _REACHED:
-        from scipy.sparse.linalg import ArpackNoConvergence
-
-        done = [status.ok for status in result.pair_status]
-        words = f": {result.trouble}" if result.trouble else ""
-        raise ArpackNoConvergence(
-            f"blockspan: {result.status}, {sum(done)} of {k} pairs converged{words}",
-            result.eigenvalues[done],
-            result.eigenvectors[:, done],
-        )
+        raise _no_convergence(result)
     return tuple(result) if return_eigenvectors else result.eigenvalues
+
+
+def _no_convergence(result: EigenResult) -> Exception:
+    from scipy.sparse.linalg import ArpackNoConvergence
+
+    done = [status.ok for status in result.pair_status]
+    words = f"blockspan: {result.status}, {sum(done)} of {len(done)} pairs converged"
+    if result.trouble:
+        words += f": {result.trouble}"
+    no_convergence: Exception = ArpackNoConvergence(
+        words, result.eigenvalues[done], result.eigenvectors[:, done]
+    )
+    return no_convergence
 
 
 def _has_factors(*operators: OperatorLike | None) -> bool:
