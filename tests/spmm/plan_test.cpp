@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <blockspan/sparse/generators.hpp>
+#include <blockspan/spmm/launch/check.hpp>
 #include <blockspan/spmm/spmm.hpp>
 #include <blockspan/spmm/variants.hpp>
 #include <blockspan/support/error.hpp>
@@ -181,6 +182,21 @@ TYPED_TEST(Plan, RefusesAnotherMatrix) {
   };
   EXPECT_THAT(product(to_device(exec, arrow<double>(20))), HasSubstr("made for another pattern"));
   EXPECT_THAT(product(to_device(exec, host)), HasSubstr("in other arrays"));
+}
+
+/// 64-bit ordinals count more rows than kernels of devices do.
+TEST(PlanOfManyRows, IsRefusedForDevices) {
+  using Pattern = blockspan::products::PatternRef<int, std::int64_t>;
+  auto const said = [](std::int64_t rows, std::int64_t columns, bool on_host) {
+    return message_of([&] {
+      blockspan::products::check_rows("here", Pattern{rows, columns, 0, nullptr, nullptr}, on_host);
+    });
+  };
+  constexpr std::int64_t most_rows = INT32_MAX, most_columns = UINT32_MAX;
+  EXPECT_EQ(said(most_rows, most_columns, false), "nothing was thrown");
+  EXPECT_EQ(said(most_rows + 1, most_columns + 1, true), "nothing was thrown");
+  EXPECT_THAT(said(most_rows + 1, 1, false), HasSubstr("here: 2147483648 x 1 rows and columns"));
+  EXPECT_THAT(said(1, most_columns + 1, false), HasSubstr("1 x 4294967296 rows and columns"));
 }
 
 TYPED_TEST(Plan, RefusesWhatDoesNotFit) {

@@ -88,7 +88,7 @@ class SpmmPlan {
   /// A: any KokkosSparse::CrsMatrix that `exec` can access, or any BsrMatrix: with blocks larger
   /// than 1 x 1 which only groups multiply. Throws Error if an option is bad, if another
   /// algorithm is asked for with such blocks, if the ordinals cannot count their rows and columns,
-  /// or where memory is short.
+  /// on devices with 2^31 rows or 2^32 columns, or where memory is short.
   template <class Matrix>
   SpmmPlan(Exec const& exec, Matrix const& A, SpmmPlanOptions const& options = {}) {
     products::require_compiled_pattern<Exec, Offset, Ordinal>();

@@ -21,6 +21,13 @@ void check_blocks(std::string_view where, PatternRef<void, Ordinal> const& A) {
           " rows and columns of blocks are more than can be counted");
 }
 
+/// Kernels of devices count rows as ints, and rows of X with 32 bits, whatever the ordinals.
+template <class Ordinal>
+void check_rows(std::string_view where, PatternRef<int, Ordinal> const& A, bool on_host) {
+  require(on_host || (A.rows <= INT32_MAX && A.columns <= std::int64_t{UINT32_MAX}), where, A.rows,
+          " x ", A.columns, " rows and columns are more than kernels of devices can count");
+}
+
 template <class Scalar, class Storage, class Ordinal>
 void check_product(std::string_view where, PatternRef<void, Ordinal> const& A,
                    Product<Scalar, Storage> const& product) {

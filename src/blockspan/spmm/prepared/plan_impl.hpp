@@ -115,6 +115,7 @@ PreparedPattern<Exec, Ordinal> prepare(Exec const& exec, PatternRef<int, Ordinal
                                        bool in_order) {
   PreparedPattern<Exec, Ordinal> result;
   DeviceFacts const& device = device_facts(exec);
+  check_rows("blockspan::SpmmPlan", A, device.is_host);
   if (A.block > 1) return prepare_blocks<Exec>(A, summary, options, device);
   result.device = &device;
   result.pattern = A;

@@ -171,6 +171,7 @@ void multiply_unplanned(Exec const& exec, PatternRef<int, Ordinal> const& patter
     prepared.pattern.block = block;
     prepared.permutation = transposed.permutation.data();
   }
+  check_rows("blockspan::spmm", prepared.pattern, prepared.device->is_host);
   prepared.statistics.rows = prepared.pattern.rows;
   prepared.statistics.nonzeros = prepared.pattern.entries;
   if (block > 1) {
