@@ -11,6 +11,7 @@
 #include <blockspan/multivector/multivector.hpp>
 #include <blockspan/operators/entries/product_and_dot.hpp>
 #include <blockspan/operators/linear_operator.hpp>
+#include <blockspan/sparse/convert.hpp>
 #include <blockspan/support/arithmetic.hpp>
 #include <blockspan/support/lapack/lapack.hpp>
 #include <blockspan/support/memory.hpp>
@@ -133,12 +134,18 @@ class OperatorProbe {
     product_and_dot(exec_, A_, p_, q_, dot(0), workspace_);
     blockspan::column_dots(exec_, x_, q_, dot(0), workspace_);
     blockspan::column_dots(exec_, p_, r_, dot(1), workspace_);
+    // the square of A p may leave the range of numbers
+    double const unit = sparse::factor_below_one<double>(A_.facts().norm_bound.value_or(1));
+    auto const q = q_;
+    each(
+        exec_, "Blockspan::multigrid_probe", A_.rows(),
+        KOKKOS_LAMBDA(std::int64_t i) { q(i, 0) *= unit; });
     blockspan::column_dots(exec_, q_, q_, dot(2), workspace_);
     blockspan::column_dots(exec_, x_, x_, dot(3), workspace_);
     auto const dots = dots_on_host();
     auto const difference = Kokkos::abs(dots(0) - conjugate(dots(1)));
     // the squared norms of x and p are about n / 3
-    double const size = std::sqrt(real_part(dots(2)) * real_part(dots(3)));
+    double const size = std::sqrt(real_part(dots(2)) * real_part(dots(3))) / unit;
     return !(difference > 1e5 * unit_roundoff<Scalar> * size);
   }
 

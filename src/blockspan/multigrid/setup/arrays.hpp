@@ -10,6 +10,7 @@
 #include <blockspan/support/arithmetic.hpp>
 #include <blockspan/support/backend.hpp>
 #include <blockspan/support/memory.hpp>
+#include <blockspan/support/scalar.hpp>
 
 // Arrays in memory of Exec and loops over them, for the setup of a hierarchy.
 
@@ -17,6 +18,22 @@ namespace blockspan::levels {
 
 template <class Exec>
 using Integers = Array<int, Exec>;
+
+/// The largest power of two that is at most `norm`; 1 for zero, subnormal values, infinity and NaN.
+KOKKOS_INLINE_FUNCTION double power_of_two(double norm) {
+  auto const bits = Kokkos::bit_cast<std::uint64_t>(norm) & 0x7FF0000000000000u;
+  return bits == 0 || bits == 0x7FF0000000000000u ? 1 : Kokkos::bit_cast<double>(bits);
+}
+
+/// The larger magnitude of the real and the imaginary part.
+template <class Scalar>
+KOKKOS_FUNCTION real_t<Scalar> largest_part(Scalar const& value) {
+  real_t<Scalar> const real = Kokkos::abs(real_part(value));
+  if constexpr (is_complex_v<Scalar>)
+    return Kokkos::max(real, Kokkos::abs(imaginary_part(value)));
+  else
+    return real;
+}
 
 /// Runs body(i) for 0 <= i < count. Asynchronous.
 template <class Exec, class Body>

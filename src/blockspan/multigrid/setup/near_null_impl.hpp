@@ -1,7 +1,10 @@
 #pragma once
 
 #include <cmath>
+#include <vector>
 
+#include <blockspan/blocks/column_sums.hpp>
+#include <blockspan/blocks/column_terms.hpp>
 #include <blockspan/multigrid/hierarchy/hierarchy.hpp>
 #include <blockspan/multigrid/setup/adaptive_impl.hpp>
 #include <blockspan/multivector/columns.hpp>
@@ -106,27 +109,31 @@ Block<Scalar, Exec> constants_of_unknowns(Exec const& exec, std::int64_t rows, i
   return B;
 }
 
-/// A copy of the given vectors, after checking that they are nonzero and finite on all ranks
-/// together.
+/// A copy of the given vectors, each scaled by a power of two to entries of about one, after
+/// checking that they are nonzero and finite on all ranks together.
 template <class Scalar, class Exec>
 Block<Scalar, Exec> given_vectors(Exec const& exec, ConstBlock<Scalar, Exec> const& given,
                                   RowSpace const& space) {
-  auto const B = space.communicator().run_agreed([&] {
-    return allocate<Block<Scalar, Exec>>(exec, "Blockspan::multigrid", given.extent(0),
-                                         given.extent(1));
-  });
+  auto const local = static_cast<std::int64_t>(given.extent(0)),
+             count = static_cast<std::int64_t>(given.extent(1));
+  auto const B = space.communicator().run_agreed(
+      [&] { return allocate<Block<Scalar, Exec>>(exec, "Blockspan::multigrid", local, count); });
   Kokkos::deep_copy(exec, B, given);
-  Kokkos::View<real_t<Scalar>*, Kokkos::HostSpace> const norms("Blockspan::multigrid",
-                                                               given.extent(1));
-  blockspan::column_norms(exec, given, norms);
-  auto const rows = space.global_rows(static_cast<std::int64_t>(given.extent(0)));
-  for (std::size_t j = 0; j < norms.extent(0) && rows > 0; ++j) {
-    double const norm = space.communicator().largest(static_cast<double>(norms(j)));
-    space.communicator().run_agreed([&] {
-      require(norm > 0 && std::isfinite(norm), "blockspan::multigrid", "near-null vector ", j + 1,
-              norm == 0 ? " is zero" : " is not finite");
-    });
-  }
+  if (space.global_rows(local) == 0) return B;
+  Workspace<Exec> workspace(space);
+  auto const largest = columns_to_host(exec, "Blockspan::multigrid_near_null",
+                                       LargestTerms<Scalar>{block_ref<Exec>(given)},
+                                       local_chunks(local, workspace), count, workspace);
+  std::vector<real_t<Scalar>> scales;
+  for (auto const size : largest) scales.push_back(1 / power_of_two(size));
+  space.communicator().run_agreed([&] {
+    for (std::size_t j = 0; j < largest.size(); ++j)
+      require(largest[j] > 0 && std::isfinite(largest[j]), "blockspan::multigrid",
+              "near-null vector ", j + 1, largest[j] == 0 ? " is zero" : " is not finite");
+  });
+  blockspan::scale_columns(
+      exec, Kokkos::View<real_t<Scalar> const*, Kokkos::HostSpace>(scales.data(), scales.size()),
+      B);
   return B;
 }
 

@@ -7,6 +7,12 @@
 
 namespace blockspan::levels {
 
+/// |a|^2 v w for weights v, w of about 1 / |a|: the square alone may leave the range of numbers.
+template <class Scalar>
+KOKKOS_FUNCTION double weighted_square(Scalar const& a, real_t<Scalar> v, real_t<Scalar> w) {
+  return real_part(conjugate(v * a) * (w * a));
+}
+
 /// W^1/2 A W^1/2 as a matrix of blocks between nodes: visits the Frobenius norms of a row of
 /// blocks, without forming them. Rows of A are sorted, so nodes ascend along each of them.
 template <class Scalar>
@@ -34,8 +40,8 @@ struct NodeRows {
       for (int r = 0; r < rows; ++r)
         for (; at[r] < offsets[first + r + 1] && of_row[A.pattern.column_indices[at[r]]] == next;
              ++at[r])
-          sum += squared_magnitude(A.values[at[r]]) * weights[first + r] *
-                 weights[A.pattern.column_indices[at[r]]];
+          sum += weighted_square(A.values[at[r]], weights[first + r],
+                                 weights[A.pattern.column_indices[at[r]]]);
       visit_block(next, Kokkos::sqrt(sum));
     }
   }
@@ -71,8 +77,8 @@ struct LikeNodeRows {
       for (int r = 0; r < nodes.begin[node + 1] - row; ++r)
         for (int k = p; k < length && nodes.of_row[A.column_indices[first + k]] == other; ++k) {
           auto const value = nodes.A.values[first + k + r * length];
-          sum += squared_magnitude(value) * nodes.weights[row + r] *
-                 nodes.weights[A.column_indices[first + k]];
+          sum += weighted_square(value, nodes.weights[row + r],
+                                 nodes.weights[A.column_indices[first + k]]);
         }
       double const norm = Kokkos::sqrt(sum);
       indices[offsets[node] + block] = other;
@@ -113,8 +119,8 @@ struct RowWeights {
   double* weights;
 
   KOKKOS_FUNCTION double norm(std::int64_t i, int k) const {
-    return Kokkos::sqrt(squared_magnitude(A.values[k]) * inverse_diagonal[i] *
-                        inverse_diagonal[A.pattern.column_indices[k]]);
+    return Kokkos::sqrt(weighted_square(A.values[k], inverse_diagonal[i],
+                                        inverse_diagonal[A.pattern.column_indices[k]]));
   }
   template <class Lanes>
   KOKKOS_FUNCTION void operator()(Lanes const& lanes, std::int64_t i) const {
@@ -221,10 +227,10 @@ struct Pulses {
   }
   /// c / (1 - c), zero if c is not positive.
   KOKKOS_FUNCTION double strength(std::int64_t i, std::int64_t j) const {
-    auto const turn = conjugate(near_null(i, 0)) * near_null(j, 0);
-    double const size = Kokkos::abs(turn);
-    if (i == j || !(size > 0)) return 0;
-    double const c = real_part(product(i, j) * turn) / size * (norms[i] * norms[j]);
+    double const size_i = Kokkos::abs(near_null(i, 0)), size_j = Kokkos::abs(near_null(j, 0));
+    if (i == j || !(size_i > 0 && size_j > 0)) return 0;
+    auto const turn = conjugate(near_null(i, 0)) / size_i * (near_null(j, 0) / size_j);
+    double const c = real_part(product(i, j) * turn) * (norms[i] * norms[j]);
     return c > 1e-4 ? c / Kokkos::max(1 - c, 1e-4) : 0;
   }
 
@@ -256,7 +262,7 @@ void steps_of_pulses(Exec const& exec, MatrixRef<Scalar, int, int> const& A,
         for (int k = A.pattern.row_offsets[i]; k < A.pattern.row_offsets[i + 1]; ++k) {
           int const j = A.pattern.column_indices[k];
           G(k) = Scalar(j == i ? 1 : 0) -
-                 A.values[k] * (Kokkos::sqrt(weights[i] * weights[j]) / upper);
+                 A.values[k] * (Kokkos::sqrt(weights[i]) * Kokkos::sqrt(weights[j]) / upper);
           sum += squared_magnitude(G(k));
         }
         norms(i) = sum > 0 ? 1 / Kokkos::sqrt(sum) : 0;

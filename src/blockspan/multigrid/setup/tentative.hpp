@@ -28,7 +28,8 @@ struct Tentative {
 };
 
 /// Gram-Schmidt, twice, of the rows of one aggregate. A column whose norm is reduced to at most
-/// 1e-8 of its value is dropped. On devices one warp per aggregate.
+/// 1e-8 of its value is dropped. Columns are scaled by powers of two, so that their squares stay in
+/// the range of numbers. On devices one warp per aggregate.
 template <class Scalar>
 struct OrthonormalizeAggregates {
   using Real = real_t<Scalar>;
@@ -51,7 +52,10 @@ struct OrthonormalizeAggregates {
     };
     int found = 0;
     for (int j = 0; j < q; ++j) {
-      lanes.each(count, [&](int p) { at(p, found) = B(rows[first + p], j); });
+      Real const size = lanes.template largest<Real>(
+          count, [&](int p) { return largest_part(B(rows[first + p], j)); });
+      Real const unit = power_of_two(size), scale = 1 / unit;
+      lanes.each(count, [&](int p) { at(p, found) = scale * B(rows[first + p], j); });
       Real const before = norm(found);
       Scalar coefficients[most_rows_of_node] = {};
       for (int pass = 0; pass < 2; ++pass)
@@ -62,9 +66,9 @@ struct OrthonormalizeAggregates {
           coefficients[k] += c;
         }
       Real const after = norm(found);
-      lanes.each(found, [&](int k) { r[k * q + j] = coefficients[k]; });
+      lanes.each(found, [&](int k) { r[k * q + j] = unit * coefficients[k]; });
       if (!(after > Real(1e-8) * before)) continue;
-      lanes.each(1, [&](int) { r[found * q + j] = Scalar(after); });
+      lanes.each(1, [&](int) { r[found * q + j] = Scalar(unit * after); });
       lanes.each(count, [&](int p) { at(p, found) *= 1 / after; });
       ++found;
     }
