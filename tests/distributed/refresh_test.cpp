@@ -181,6 +181,47 @@ TEST_F(RefreshOnRanks, KeepsProlongators) {
   for (std::size_t k = 0; k < kept.size(); ++k) EXPECT_NEAR(3 * kept[k], wanted[k], 1e-6);
 }
 
+/// A grid on all ranks but the last, which has two pairs of rows without ties to others, coupled as
+/// given: indefinite beyond 1, so little that a few steps of Lanczos for the whole matrix miss it.
+std::shared_ptr<Matrix const> with_pairs(Exec const& exec, double coupling) {
+  auto const grid = generate<Scalar>(exec, "laplace5:20");
+  std::int64_t const n = grid.numRows(), pairs = 4;
+  std::vector<std::int64_t> cuts;
+  for (int r = 0; r < world().size(); ++r) cuts.push_back(n * r / (world().size() - 1));
+  cuts.push_back(n + pairs);
+  RowPartition const partition(cuts);
+  LocalRows<Scalar> rows;
+  int const rank = world().rank();
+  if (rank + 1 < world().size()) {
+    rows = rows_of(grid, partition.first(rank), partition.last(rank));
+  } else {
+    for (std::int64_t i = 0; i < pairs; ++i) {
+      for (std::int64_t const j : {i / 2 * 2, i / 2 * 2 + 1}) {
+        rows.columns.push_back(n + j);
+        rows.values.push_back(i == j ? 1 : -coupling);
+      }
+      rows.offsets.push_back(static_cast<std::int64_t>(rows.columns.size()));
+    }
+  }
+  return std::make_shared<Matrix const>(exec, world(), partition, rows);
+}
+
+// What one rank cannot coarsen any more takes a new hierarchy, with other levels, on all of them.
+TEST_F(RefreshOnRanks, BeginsAnewWhereTheValuesOfOneRankAskForIt) {
+  if (world().size() == 1) GTEST_SKIP() << "for several ranks";
+  auto const a = with_pairs(exec, 0.5), b = with_pairs(exec, 1 + 1e-6);
+  for (auto const precision : {MultigridPrecision::working, MultigridPrecision::single}) {
+    Options const options{.block_size = 1, .coarse_rows = 10, .precision = precision};
+    Multigrids M(exec, a, options, {20});
+    Multigrids const of_b(exec, b, options, {20});
+    ASSERT_TRUE(of_b.report().usable()) << of_b.report().describe();
+    ASSERT_NE(M.facts().name, of_b.facts().name);
+    M.refresh(exec, b);
+    EXPECT_EQ(applied(M), applied(of_b));
+    EXPECT_EQ(M.report().levels.size(), of_b.report().levels.size());
+  }
+}
+
 TEST_F(RefreshOnRanks, RefusesAnotherPatternOfOneRankOnAllRanks) {
   auto const A = generate<Scalar>(exec, "laplace7:10");
   auto const a = spread(A, true);

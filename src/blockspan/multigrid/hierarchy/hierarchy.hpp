@@ -39,9 +39,9 @@ class Hierarchy {
   /// Whether all levels exist and none was rejected: then refresh keeps their patterns.
   bool is_complete() const { return complete_; }
 
-  /// Updates the hierarchy for another matrix of the same pattern. Throws Error for another
-  /// pattern.
-  void refresh(Exec const& exec, Matrix const& A, bool keep_prolongators);
+  /// Updates the hierarchy for another matrix of the same pattern; false: it is a new one, with
+  /// other levels. Throws Error for another pattern.
+  bool refresh(Exec const& exec, Matrix const& A, bool keep_prolongators);
 
   Ranks const& ranks() const { return ranks_; }
   Communicator communicator() const { return levels[0].op->row_space().communicator(); }

@@ -103,13 +103,14 @@ void Hierarchy<Scalar, Exec, Ranks>::finish(Exec const& exec, SetupRun<Scalar, E
 }
 
 template <class Scalar, class Exec, class Ranks>
-void Hierarchy<Scalar, Exec, Ranks>::refresh(Exec const& exec, Matrix const& A,
+bool Hierarchy<Scalar, Exec, Ranks>::refresh(Exec const& exec, Matrix const& A,
                                              bool keep_prolongators) {
   ranks_.require_pattern(exec, *this, A);
-  if (complete_ && renew(exec, A, keep_prolongators)) return;
+  if (complete_ && renew(exec, A, keep_prolongators)) return true;
   int const before = generation;
   *this = Hierarchy(exec, A, options, ranks_.fresh());
   generation += before;
+  return false;
 }
 
 /// False: these values require a new setup.

@@ -55,9 +55,10 @@ class MultigridState {
     forbid();
     if (!levels->is_complete()) working_.reset(), single_.reset();
     bool const exact = levels->report.exact_last;
-    levels->refresh(exec, A, keep_prolongators);
-    // the last level has become singular (or regular): its solver has another type
-    if (exact != levels->report.exact_last) working_.reset(), single_.reset();
+    bool const kept = levels->refresh(exec, A, keep_prolongators);
+    // the levels are others; or the last one has become singular (or regular), and its solver has
+    // another type
+    if (!kept || exact != levels->report.exact_last) working_.reset(), single_.reset();
     take_report();
     if (report.usable()) form_cycle(exec);
   }
@@ -65,6 +66,7 @@ class MultigridState {
   bool use_working_precision(Exec const& exec) {
     if (!single_ || !report.usable()) return false;
     options.precision = MultigridPrecision::working;
+    forbid();
     single_.reset();
     form_cycle(exec);
     report.notes.push_back(
