@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <sstream>
 #include <vector>
 
@@ -128,8 +129,8 @@ class OperatorProbe {
         workspace_(A.row_space()) {}
 
   bool hermitian() {
-    blockspan::fill_random(exec_, x_, seed_);
-    blockspan::fill_random(exec_, p_, seed_, 1);
+    fill(x_, 0);
+    fill(p_, 1);
     product_and_dot(exec_, A_, x_, r_, dot(0), workspace_);
     product_and_dot(exec_, A_, p_, q_, dot(0), workspace_);
     blockspan::column_dots(exec_, x_, q_, dot(0), workspace_);
@@ -153,7 +154,7 @@ class OperatorProbe {
     ProbeResult result;
     result.hermitian = hermitian();
     if (!result.hermitian) return result;
-    blockspan::fill_random(exec_, x_, seed_, 2);
+    fill(x_, 2);
     A_.apply(exec_, x_, r_);
     ProbeSteps steps(10 * unit_roundoff<Scalar> * A_.facts().norm_bound.value_or(0));
     auto const take = [&](auto const& dots, int step) {
@@ -172,6 +173,13 @@ class OperatorProbe {
 
  private:
   using Vector = Array<Scalar, Exec>;
+
+  /// The same vectors for any number of ranks: if they were the same on each, entries between rows
+  /// of equal numbers on two ranks would not be seen.
+  void fill(Block<Scalar, Exec> const& x, int column) {
+    blockspan::fill_random(exec_, x, seed_, column, A_.row_space().first_row());
+  }
+
   static constexpr int first_steps = runs_on_host_v<Exec> ? 1 : 4;  ///< before the first read
   static constexpr int most_dots = 3 * ProbeSteps::most;
 
@@ -208,6 +216,15 @@ class OperatorProbe {
   Block<Scalar, Exec> x_, r_, z_, p_, q_;
   Workspace<Exec> workspace_;
 };
+
+/// A probe of A, for which all of its ranks have the memory: else an Error on all of them.
+template <class Scalar, class Exec>
+auto make_probe(Exec const& exec, LinearOperator<Scalar, Exec> const& A,
+                LinearOperator<Scalar, Exec> const& M, std::uint64_t seed) {
+  Communicator const ranks = A.row_space().communicator();
+  return ranks.run_agreed(
+      [&] { return std::make_unique<OperatorProbe<Scalar, Exec>>(exec, A, M, seed); });
+}
 
 /// Options that may help where smooth errors remain. options: as given by the user; block_size: of
 /// a node, given or found.

@@ -77,7 +77,7 @@ bool Hierarchy<Scalar, Exec, Ranks>::measure(Exec const& exec, SetupRun<Scalar, 
     if (level.spectrum.indefinite_row >= 0 || !level.spectrum.estimate.finite)
       communicator().run_agreed([&] { fail("blockspan::multigrid", fault); });
     // Ritz values have no meaning if A is not Hermitian
-    if (!OperatorProbe<Scalar, Exec>(exec, *level.op, *level.op, options.seed).hermitian()) {
+    if (!make_probe<Scalar, Exec>(exec, *level.op, *level.op, options.seed)->hermitian()) {
       reject(report, MultigridStatus::not_hermitian,
              "the matrix is not Hermitian: chebyshev and multigrid do not apply");
       return false;

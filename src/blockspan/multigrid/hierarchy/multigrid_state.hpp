@@ -180,9 +180,9 @@ class MultigridState {
   void probe(Exec const& exec, Self const& self) {
     if constexpr (is_wide) {
       Kokkos::Timer timer;
-      OperatorProbe<Scalar, Exec> probe(exec, *levels->levels[0].op, self, options.seed);
-      auto seen = probe.run();
-      if (!seen.cycle_definite && use_working_precision(exec)) seen = probe.run();
+      auto const probe = make_probe<Scalar, Exec>(exec, *levels->levels[0].op, self, options.seed);
+      auto seen = probe->run();
+      if (!seen.cycle_definite && use_working_precision(exec)) seen = probe->run();
       judge(seen, hint_, report);
       report.phases.probe = timer.seconds();
       report.seconds = report.phases.sum();

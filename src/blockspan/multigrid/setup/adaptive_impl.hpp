@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -85,6 +86,7 @@ class AdaptiveVectors {
         image_(block(3 * width_)),
         before_(block(width_)),
         residual_(block(width_)),
+        result_(block(wanted_)),
         workspace_(A.row_space()) {}
 
   /// n x wanted.
@@ -96,11 +98,10 @@ class AdaptiveVectors {
       rank = extend(step > 0);
     }
     rayleigh_ritz(rank);
-    auto const result = block(wanted_);
     scale_rows<Exec, Scalar>(exec_, roots_.data(), block_ref<Exec>(part(before_, 0, wanted_)),
-                             block_ref<Exec>(result));
+                             block_ref<Exec>(result_));
     exec_.fence("Blockspan::multigrid_adaptive");
-    return result;
+    return result_;
   }
 
  private:
@@ -162,7 +163,7 @@ class AdaptiveVectors {
   LinearOperator<Scalar, Exec> const& A_;
   Factors roots_, ones_;
   ChebyshevPreconditioner<Scalar, Exec> T_;
-  Vectors basis_, image_, before_, residual_;
+  Vectors basis_, image_, before_, residual_, result_;
   Workspace<Exec> workspace_;
 };
 
@@ -174,13 +175,17 @@ Block<Scalar, Exec> adaptive_vectors(
     LinearOperator<Scalar, Exec> const& op, CrsMatrix<Scalar, Exec> const* matrix,
     typename JacobiPreconditioner<Scalar, Exec>::Factors const& weights, real_t<Scalar> upper) {
   using Vectors = AdaptiveVectors<Scalar, Exec>;
-  auto const roots =
-      allocate<typename Vectors::Factors>(exec, "Blockspan::multigrid", weights.extent(0));
+  Communicator const ranks = op.row_space().communicator();
+  auto const roots = ranks.run_agreed([&] {
+    return allocate<typename Vectors::Factors>(exec, "Blockspan::multigrid", weights.extent(0));
+  });
   each(
       exec, "Blockspan::multigrid_roots_of_weights", op.rows(),
       KOKKOS_LAMBDA(std::int64_t i) { roots(i) = Kokkos::sqrt(weights(i)); });
   auto const find = [&](LinearOperator<Scalar, Exec> const& scaled) {
-    return Vectors(exec, scaled, roots, upper, options.adaptive).find(options.seed);
+    std::optional<Vectors> search;  // empty until all ranks have the memory
+    ranks.run_agreed([&] { search.emplace(exec, scaled, roots, upper, options.adaptive); });
+    return search->find(options.seed);
   };
   if (matrix == nullptr)
     return find(ScaledByRoots<Scalar, Exec, typename Vectors::Factors>(op, roots));
