@@ -24,7 +24,6 @@
 #include <blockspan/sparse/generators.hpp>
 #include <blockspan/sparse/graph.hpp>
 #include <blockspan/sparse/matrix_market.hpp>
-#include <blockspan/sparse/reorder.hpp>
 #include <blockspan/sparse/symmetry.hpp>
 #include <blockspan/sparse/validate.hpp>
 #include <blockspan/spmm/plan.hpp>

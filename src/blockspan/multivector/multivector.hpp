@@ -9,4 +9,3 @@
 #include <blockspan/multivector/fill_random.hpp>
 #include <blockspan/multivector/gram.hpp>
 #include <blockspan/multivector/orthonormalize.hpp>
-#include <blockspan/multivector/permute_rows.hpp>

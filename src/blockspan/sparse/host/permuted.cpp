@@ -1,23 +1,20 @@
-#include <cstdint>
-
 #include <KokkosGraph_RCM.hpp>
 
 #include <blockspan/sparse/host/permuted.hpp>
 
 namespace blockspan::sparse {
 
-template <class Ordinal>
-std::vector<Ordinal> rcm_places(Neighbours<Ordinal> const& graph) {
+std::vector<int> rcm_places(Neighbours<int> const& graph) {
   std::size_t const n = graph.vertices();
-  std::vector<Ordinal> places(n);
+  std::vector<int> places(n);
   if (n <= 2) {  // not supported by Kokkos Kernels
-    for (std::size_t i = 0; i < n; ++i) places[i] = static_cast<Ordinal>(n - 1 - i);
+    for (std::size_t i = 0; i < n; ++i) places[i] = static_cast<int>(n - 1 - i);
     return places;
   }
   using Unmanaged = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
   using Offsets = Kokkos::View<std::size_t const*, Kokkos::HostSpace, Unmanaged>;
-  using Indices = Kokkos::View<Ordinal const*, Kokkos::HostSpace, Unmanaged>;
-  using Labels = Kokkos::View<Ordinal*, Kokkos::HostSpace>;
+  using Indices = Kokkos::View<int const*, Kokkos::HostSpace, Unmanaged>;
+  using Labels = Kokkos::View<int*, Kokkos::HostSpace>;
   Labels const labels = KokkosGraph::Experimental::graph_rcm<Kokkos::HostSpace::device_type,
                                                              Offsets, Indices, Labels>(
       Offsets(graph.offsets.data(), graph.offsets.size()),
@@ -25,8 +22,5 @@ std::vector<Ordinal> rcm_places(Neighbours<Ordinal> const& graph) {
   for (std::size_t i = 0; i < n; ++i) places[i] = labels(i);
   return places;
 }
-
-template std::vector<int> rcm_places(Neighbours<int> const&);
-template std::vector<std::int64_t> rcm_places(Neighbours<std::int64_t> const&);
 
 }  // namespace blockspan::sparse
