@@ -130,7 +130,8 @@ std::string explain_order(RowStatistics const& rows, double far, int columns,
   if (far < order_least_far) return {};
   std::ostringstream out;
   out << std::setprecision(2) << "  " << 100 * far
-      << " % of the columns lie far from their row: an order that brings them near (order_by_cuthill_mckee), if "
+      << " % of the columns lie far from their row: an order that brings them near "
+         "(order_by_cuthill_mckee), if "
          "their graph has one, keeps rows of X in the caches";
   if (!device.is_host)
     out << "; a product would take "
