@@ -243,7 +243,7 @@ TEST(EigExactUsage, RefusesWhatHasNoMeaning) {
   expect_eig_refuses({small, "--interval", "nan,3"},
                      "--interval: an end of \"nan,3\" is no number");
   expect_eig_refuses({small, "--count", "1e400,2e400"},
-                     "--count: 1e400 is beyond the range of numbers in \"1e400,2e400\"");
+                     "--count: 1e400 is out of range in \"1e400,2e400\"");
   expect_eig_refuses({small, "--count", "1,2,3"}, "--count: '2,3' is not a number in \"1,2,3\"");
   expect_eig_refuses({small, "--count", "1,"}, "--count: a number is missing in \"1,\"");
   expect_eig_refuses({small, "--near", "x"}, "--near: 'x' is not a number (see --help)");

@@ -14,7 +14,7 @@
 #include <blockspan/communication/row_space.hpp>
 #include <blockspan/distributed/halo.hpp>
 #include <blockspan/distributed/halo/pack_rows.hpp>
-#include <blockspan/distributed/local_rows.hpp>
+#include <blockspan/distributed/partition/local_rows.hpp>
 #include <blockspan/distributed/reading/host_rows.hpp>
 #include <blockspan/distributed/row_partition.hpp>
 #include <blockspan/operators/entries/matrix_measures.hpp>

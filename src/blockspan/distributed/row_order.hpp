@@ -12,7 +12,7 @@
 #include <blockspan/communication/communicator.hpp>
 #include <blockspan/distributed/distributed_matrix.hpp>
 #include <blockspan/distributed/halo/exchange_lists.hpp>
-#include <blockspan/distributed/local_rows.hpp>
+#include <blockspan/distributed/partition/local_rows.hpp>
 #include <blockspan/distributed/row_partition.hpp>
 
 namespace blockspan {

@@ -11,7 +11,7 @@
 #include <blockspan/distributed/distributed_matrix.hpp>
 #include <blockspan/distributed/halo.hpp>
 #include <blockspan/distributed/halo/exchange_lists.hpp>
-#include <blockspan/distributed/local_rows.hpp>
+#include <blockspan/distributed/partition/local_rows.hpp>
 #include <blockspan/distributed/reading/host_rows.hpp>
 #include <blockspan/support/scalar.hpp>
 

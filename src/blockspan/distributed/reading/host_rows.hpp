@@ -8,7 +8,7 @@
 
 #include <Kokkos_Core.hpp>
 
-#include <blockspan/distributed/local_rows.hpp>
+#include <blockspan/distributed/partition/local_rows.hpp>
 #include <blockspan/support/memory.hpp>
 
 namespace blockspan::distributed {

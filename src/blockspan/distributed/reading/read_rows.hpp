@@ -4,7 +4,7 @@
 #include <string>
 
 #include <blockspan/communication/communicator.hpp>
-#include <blockspan/distributed/local_rows.hpp>
+#include <blockspan/distributed/partition/local_rows.hpp>
 #include <blockspan/distributed/row_partition.hpp>
 
 namespace blockspan::distributed {
