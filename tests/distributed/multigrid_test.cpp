@@ -371,8 +371,7 @@ TEST_F(MultigridOnRanks, SaysThatAMatrixIsIndefinite) {
   EXPECT_FALSE(M.report().usable());
 }
 
-// Entries of opposite signs between rows of the same numbers on two ranks: the vectors of the probe
-// are not the same on each.
+// Entries of opposite signs between equal rows of two ranks: the probe's vectors differ there.
 TEST_F(MultigridOnRanks, SeesThatEntriesBetweenRanksAreNotHermitian) {
   if (world().size() == 1) GTEST_SKIP() << "for several ranks";
   auto const grid = generate<double>(exec, "laplace5:20");
@@ -391,8 +390,7 @@ TEST_F(MultigridOnRanks, SeesThatEntriesBetweenRanksAreNotHermitian) {
     }
     std::vector<std::int64_t> cuts;
     for (int r = 0; r <= world().size(); ++r) cuts.push_back(r * n);
-    auto const A = std::make_shared<DistributedMatrix<double, Exec> const>(
-        exec, world(), RowPartition(cuts), rows);
+    auto const A = std::make_shared<Matrix const>(exec, world(), RowPartition(cuts), rows);
     DistributedMultigrid<double, Exec> const M(exec, A, {.coarse_rows = 50}, {100});
     EXPECT_EQ(M.report().status == MultigridStatus::not_hermitian, sign < 0);
   }

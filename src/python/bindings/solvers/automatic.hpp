@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include <blockspan/distributed/distribute.hpp>
 #include <blockspan/distributed/change_over.hpp>
+#include <blockspan/distributed/distribute.hpp>
 #include <blockspan/distributed/preconditioner.hpp>
 #include <blockspan/support/interruption.hpp>
 
