@@ -168,6 +168,11 @@ def test_plans():
     plan.update_values(3 * S.data)
     np.testing.assert_allclose(bs.spmm(A.T, X, plan=plan), S.T @ X)
     np.testing.assert_allclose(bs.spmm(A, X, plan=plan), S @ X)
+    # other values are read where they are, also in the matrix' own array
+    S.data[:] *= 5
+    Y = np.empty((300, 8))
+    plan._plan.multiply_with(S.data, "t", X, Y, A._kind.stream())
+    np.testing.assert_allclose(Y, S.T @ X)
     with pytest.raises(bs.Error, match="another matrix"):
         bs.spmm(bs.matrix(S), X, plan=plan)
     with pytest.raises(bs.Error, match="nonsense"):

@@ -43,7 +43,9 @@ template <class Scalar>
 class PlanOf final : public Plan {
  public:
   PlanOf(std::shared_ptr<MatrixOf<Scalar> const> matrix, PlanRequest const& request)
-      : matrix_(std::move(matrix)), plan_(make(matrix_->crs(), request)) {}
+      : matrix_(std::move(matrix)),
+        plan_(make(matrix_->crs(), request)),
+        plan_of_others_(plan_.without_copies()) {}
 
   void multiply(Op op, std::complex<double> alpha, ConstArray const& X, std::complex<double> beta,
                 Array const& Y, Stream stream) override {
@@ -86,7 +88,9 @@ class PlanOf final : public Plan {
     WithoutGil const without_gil;
     std::scoped_lock const lock(mutex_);
     calls_.queue(stream, {op, x.extent(1), own_values, order_of(x), order_of(y)},
-                 [&](Exec const& exec) { spmm(exec, plan_, op, alpha, A, x, beta, y); });
+                 [&](Exec const& exec) {
+                   spmm(exec, own_values ? plan_ : plan_of_others_, op, alpha, A, x, beta, y);
+                 });
   }
 
   static SpmmPlan<Exec> make(CrsMatrix<Scalar, Exec> const& A, PlanRequest const& request) {
@@ -107,6 +111,7 @@ class PlanOf final : public Plan {
 
   std::shared_ptr<MatrixOf<Scalar> const> matrix_;
   SpmmPlan<Exec> plan_;
+  SpmmPlan<Exec> plan_of_others_;  ///< holds no copies, which the matrix' own array would get
   Calls calls_;
   std::mutex mutex_;
 };
