@@ -177,8 +177,8 @@ TYPED_TEST(HeldSlices, ServeOperators) {
   };
   auto const step = [&](LinearOperator<Scalar, Exec> const& op) {
     return of([&](auto const& Y) {
-      OperatorStep<Scalar, Exec> const all{R.const_view(), {},   Scalar(0.5),
-                                           Scalar(0.25),   true, true};
+      OperatorStep<Scalar, Exec> const all{R.const_view(),       {},   real_t<Scalar>(0.5),
+                                           real_t<Scalar>(0.25), true, true};
       EXPECT_TRUE(op.apply_step(exec, Z.const_view(), all, Y));
     });
   };
