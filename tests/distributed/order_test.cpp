@@ -140,7 +140,7 @@ TEST_F(Orders, SolveTheSameProblem) {
       for (auto k = A.graph.row_map(row); k < A.graph.row_map(row + 1); ++k)
         B(i, 0) += A.values(k) * x_of(A.graph.entries(k));
     }
-    auto const report = solve_spd(exec, op, B, X, {.method = CgMethod::pseudo_block});
+    auto const report = solve_spd(exec, op, B, X);
     ASSERT_TRUE(report.converged()) << name;
     for (std::size_t i = 0; i < X.extent(0); ++i)
       EXPECT_NEAR(X(i, 0), x_of(order.originals()[i]), 1e-5) << name;
