@@ -99,29 +99,5 @@ TEST(FailuresOfARank, MultigridSaysOnAllThatMemoryIsShortOnOne) {
   if (refused == 0) GTEST_SKIP() << "earlier tests left enough memory to this process";
 }
 
-/// The search for near-null vectors takes far more memory than what comes before it.
-TEST(FailuresOfARank, AdaptiveVectorsSayOnAllThatMemoryIsShortOnOne) {
-#ifdef __SANITIZE_ADDRESS__
-  GTEST_SKIP() << "the sanitizer ends programs whose memory is short";
-#endif
-  int const size = world().size(), bad = size - 1;
-  if (size == 1) GTEST_SKIP() << "for several ranks";
-  Exec const exec;
-  MultigridOptions<double, Exec> const options{.block_size = 1, .adaptive = 14, .probe = false};
-  auto const make = [&](std::string const& spec) {
-    auto const matrix = generate_distributed<double>(exec, world(), spec);
-    DistributedMultigrid<double, Exec> const M(exec, matrix, options, {2000});
-  };
-  make("laplace7:12");  // what libraries keep from their first calls is there
-  // two of its blocks of 48 columns, of which memory suffices for one
-  auto const block = static_cast<std::size_t>(48 * 8 * (48 * 48 * 48 / size));
-  std::optional<ShortMemory> limit;
-  if (world().rank() == bad) limit.emplace(block + block / 2);
-  std::string const said = message_of([&] { make("laplace7:48"); });
-  limit.reset();
-  EXPECT_THAT(said, ::testing::HasSubstr("rank " + std::to_string(bad)));
-  EXPECT_EQ(world().sum(1), size);  // and all go on
-}
-
 }  // namespace
 }  // namespace blockspan::test

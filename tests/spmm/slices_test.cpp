@@ -37,7 +37,7 @@ std::vector<HostMatrix<Scalar>> uneven_matrices() {
 
 template <class Scalar>
 constexpr bool may_hold(bool on_host) {
-  return on_host && !is_complex_v<Scalar>;
+  return on_host && std::is_same_v<Scalar, double>;
 }
 
 TYPED_TEST(HeldSlices, GiveTheBitsOfTheMatrix) {

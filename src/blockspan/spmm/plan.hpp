@@ -157,9 +157,9 @@ class SpmmPlan {
   /// matrix is in the caches, on devices 0.94 to 1.5 times. Takes an index and a scalar a nonzero
   /// (on devices also for gaps, a quarter of them at most) and two indices a row, and the time of 5
   /// products, on devices of 10 to 50. False, and nothing is kept, where there are no such
-  /// products: complex scalars, a BsrMatrix, rows that are cut or grouped; on devices also few
-  /// rows, short ones, lengths that differ much, and columns too far from their rows for 16 bits.
-  /// Source: SELL-C-sigma, Kreutzer et al. 2014, doi:10.1137/130930352, on hosts without its
+  /// products: complex scalars, float on hosts, a BsrMatrix, rows cut or grouped; on devices also
+  /// few rows, short ones, lengths that differ much, and columns too far from their rows for 16
+  /// bits. Source: SELL-C-sigma, Kreutzer et al. 2014, doi:10.1137/130930352, on hosts without its
   /// padding, on devices without its sorting.
   template <class Matrix>
   bool hold_slices(Exec const& exec, Matrix const& A) {
