@@ -1,5 +1,6 @@
 // SpmmPlan::hold_slices: the bits of the same products from A itself.
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
