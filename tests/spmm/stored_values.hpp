@@ -47,6 +47,20 @@ Matrix with_values(Matrix const& A, std::vector<Scalar> const& values) {
   return result;
 }
 
+/// Products by a plan that holds a copy of the values of an array that is gone: each of some later
+/// arrays, one of which would be in its place, gives the product of its own values, those of
+/// `later`.
+template <class Exec, class Plan, class Matrix, class Scalar>
+void expect_later_values(Exec const& exec, Plan const& plan, Matrix const& A,
+                         HostMatrix<Scalar> const& later, ProductCase<Scalar> const& c) {
+  auto const expected = reference_product(c.op, c.alpha, later, c.X(), c.beta, c.Y());
+  std::vector<Matrix> others;  // which stay
+  for (int i = 0; i < 16; ++i) {
+    others.push_back(with_values(A, later.values));
+    EXPECT_TRUE(matches(product(exec, plan, others.back(), c), expected));
+  }
+}
+
 template <class Matrix>
 void spoil_values(Matrix const& A) {
   using Scalar = typename Matrix::non_const_value_type;
