@@ -8,8 +8,7 @@
 
 PetscLogEvent BS_Setup, BS_Solve, BS_Product;
 
-static PetscErrorCode Multiply(Mat C, int32_t op) {
-  Mat A = C->product->A, B = C->product->B;
+static PetscErrorCode Multiply(int32_t op, Mat A, Mat B, Mat C) {
   BSMat *m;
   const PetscScalar *b;
   PetscScalar *c;
@@ -32,8 +31,18 @@ static PetscErrorCode Multiply(Mat C, int32_t op) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode NumericAB(Mat C) { return Multiply(C, BLOCKSPAN_OP_NONE); }
-static PetscErrorCode NumericAtB(Mat C) { return Multiply(C, BLOCKSPAN_OP_TRANSPOSE); }
+static PetscErrorCode NumericAB(Mat A, Mat B, Mat C) {
+  return Multiply(BLOCKSPAN_OP_NONE, A, B, C);
+}
+
+static PetscErrorCode NumericAtB(Mat A, Mat B, Mat C) {
+  return Multiply(BLOCKSPAN_OP_TRANSPOSE, A, B, C);
+}
+
+static PetscErrorCode Numeric(Mat C) {
+  return Multiply(C->product->type == MATPRODUCT_AtB ? BLOCKSPAN_OP_TRANSPOSE : BLOCKSPAN_OP_NONE,
+                  C->product->A, C->product->B, C);
+}
 
 static PetscErrorCode Symbolic(Mat C) {
   PetscBool const turned = (PetscBool)(C->product->type == MATPRODUCT_AtB);
@@ -44,15 +53,36 @@ static PetscErrorCode Symbolic(Mat C) {
                         turned ? A->cmap->N : A->rmap->N, B->cmap->N));
   PetscCall(MatSetType(C, ((PetscObject)B)->type_name));
   PetscCall(MatSetUp(C));
-  C->ops->productnumeric = turned ? NumericAtB : NumericAB;
+  C->ops->productnumeric = Numeric;
+  /* products of three matrices call these of their parts */
+  if (turned)
+    C->ops->transposematmultnumeric = NumericAtB;
+  else
+    C->ops->matmultnumeric = NumericAB;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode ProductSetFromOptions(Mat C) {
+/* As with a plain aij matrix: what PETSc composes with the second matrix for it. */
+static PetscErrorCode Plain(Mat C, const char *name) {
+  PetscErrorCode (*function)(Mat) = NULL;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectQueryFunction((PetscObject)C->product->B, name, &function));
+  if (function) PetscCall((*function)(C));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode OfSparseAndDense(Mat C) {
   PetscFunctionBegin;
   if (C->product->type == MATPRODUCT_AB || C->product->type == MATPRODUCT_AtB)
     C->ops->productsymbolic = Symbolic;
+  else
+    PetscCall(Plain(C, "MatProductSetFromOptions_seqaij_seqdense_C"));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode OfDenseAndSparse(Mat C) {
+  return Plain(C, "MatProductSetFromOptions_seqdense_seqaij_C");
 }
 
 static PetscErrorCode Convert(Mat A, MatType type, MatReuse reuse, Mat *out) {
@@ -64,7 +94,10 @@ static PetscErrorCode Convert(Mat A, MatType type, MatReuse reuse, Mat *out) {
   PetscCall(PetscObjectChangeTypeName((PetscObject)B, "seqaijblockspan"));
   PetscCall(PetscObjectComposeFunction((PetscObject)B,
                                        "MatProductSetFromOptions_seqaijblockspan_seqdense_C",
-                                       ProductSetFromOptions));
+                                       OfSparseAndDense));
+  PetscCall(PetscObjectComposeFunction((PetscObject)B,
+                                       "MatProductSetFromOptions_seqdense_seqaijblockspan_C",
+                                       OfDenseAndSparse));
   PetscCall(PetscObjectComposeFunction((PetscObject)B, "MatConvert_seqaij_seqaijblockspan_C",
                                        Convert));
   *out = B;
