@@ -1,5 +1,6 @@
 /* -eps_type blockspan: LOBPCG of Blockspan for the smallest or largest eigenvalues of symmetric
-   problems; exact pairs by sparse factors for those nearest a target (-eps_target, one process).
+   problems; exact pairs by sparse factors for those nearest a target (-eps_target) or zero
+   (-eps_smallest_magnitude), and for all of an interval (-eps_all -eps_interval).
 
    -eps_blockspan_path automatic, iterative or dense; -eps_blockspan_criterion digits, backward or
    relative. -st_pc_type is the preconditioner: blockspan, or any of PETSc's. */
@@ -25,8 +26,9 @@ static PetscErrorCode EPSSetDefaultST_Blockspan(EPS eps) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscBool NearTarget(EPS eps) {
-  return (PetscBool)(eps->which == EPS_TARGET_MAGNITUDE || eps->which == EPS_TARGET_REAL);
+static PetscBool ByFactors(EPS eps) {
+  return (PetscBool)(eps->which == EPS_TARGET_MAGNITUDE || eps->which == EPS_TARGET_REAL ||
+                     eps->which == EPS_SMALLEST_MAGNITUDE || eps->which == EPS_ALL);
 }
 
 static PetscErrorCode EPSSetUpSort_Blockspan(EPS eps) {
@@ -35,12 +37,53 @@ static PetscErrorCode EPSSetUpSort_Blockspan(EPS eps) {
   eps->sc->mapobj = NULL;
   eps->sc->rg = NULL;
   eps->sc->comparisonctx = NULL;
-  eps->sc->comparison =
-      eps->which == EPS_LARGEST_REAL ? SlepcCompareLargestReal : SlepcCompareSmallestReal;
-  if (NearTarget(eps)) {
+  eps->sc->comparison = SlepcCompareSmallestReal;
+  if (eps->which == EPS_LARGEST_REAL) eps->sc->comparison = SlepcCompareLargestReal;
+  if (eps->which == EPS_SMALLEST_MAGNITUDE) eps->sc->comparison = SlepcCompareSmallestMagnitude;
+  if (eps->which == EPS_TARGET_MAGNITUDE || eps->which == EPS_TARGET_REAL) {
     eps->sc->comparison = SlepcCompareTargetMagnitude;
     eps->sc->comparisonctx = &eps->target;
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The matrices as operators; b is NULL where there is one matrix. */
+static PetscErrorCode Operators(EPS eps, Mat *A, BSMat **a, BSMat **b) {
+  PetscInt matrices;
+  Mat B;
+
+  PetscFunctionBegin;
+  *b = NULL;
+  PetscCall(STGetNumMatrices(eps->st, &matrices));
+  PetscCall(STGetMatrix(eps->st, 0, A));
+  PetscCall(BSMatGet(*A, a));
+  if (matrices > 1) {
+    PetscCall(STGetMatrix(eps->st, 1, &B));
+    PetscCall(BSMatGet(B, b));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* SLEPc's intervals have their ends, Blockspan's have not. */
+static double Below(double end) { return nextafter(end, -INFINITY); }
+static double Above(double end) { return nextafter(end, INFINITY); }
+
+/* As many columns as there are eigenvalues in the interval. */
+static PetscErrorCode Count(EPS eps) {
+  Mat A;
+  BSMat *a, *b;
+  int64_t number;
+  int32_t trusted;
+
+  PetscFunctionBegin;
+  PetscCheck(eps->inta < eps->intb, PetscObjectComm((PetscObject)eps), PETSC_ERR_ARG_WRONG,
+             "-eps_type blockspan needs an interval (-eps_interval a,b) for all eigenvalues");
+  PetscCall(Operators(eps, &A, &a, &b));
+  BSCall(blockspan_count_eigenvalues(a->op, b ? b->op : NULL, Below(eps->inta), Above(eps->intb),
+                                     NULL, &number, &trusted));
+  PetscCall(PetscInfo(eps, "Blockspan: %d eigenvalues in the interval, a count that %s\n",
+                      (int)number, trusted ? "is proved" : "rounding may have changed"));
+  eps->nev = eps->ncv = PetscMax(1, (PetscInt)number);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -50,17 +93,18 @@ static PetscErrorCode EPSSetUp_Blockspan(EPS eps) {
   PetscFunctionBegin;
   EPSCheckHermitianDefinite(eps);
   if (!eps->which) eps->which = EPS_SMALLEST_REAL;
-  PetscCheck(eps->which == EPS_SMALLEST_REAL || eps->which == EPS_LARGEST_REAL || NearTarget(eps),
+  PetscCheck(eps->which == EPS_SMALLEST_REAL || eps->which == EPS_LARGEST_REAL || ByFactors(eps),
              comm, PETSC_ERR_SUP,
-             "-eps_type blockspan finds the smallest or largest real eigenvalues, or those nearest "
-             "a target");
-  PetscCheck(!NearTarget(eps) || eps->nds == 0, comm, PETSC_ERR_SUP,
-             "-eps_type blockspan takes no deflation space where pairs nearest a target are sought");
+             "-eps_type blockspan finds the smallest or largest real eigenvalues, those nearest a "
+             "target or zero, or all of an interval");
+  PetscCheck(!ByFactors(eps) || eps->nds == 0, comm, PETSC_ERR_SUP,
+             "-eps_type blockspan takes no deflation space where pairs are found by sparse factors");
   PetscCheck(eps->conv == EPS_CONV_REL || eps->conv == EPS_CONV_NORM, comm, PETSC_ERR_SUP,
              "-eps_type blockspan has -eps_conv_rel and -eps_conv_norm only");
   EPSCheckUnsupported(eps, EPS_FEATURE_ARBITRARY | EPS_FEATURE_REGION | EPS_FEATURE_EXTRACTION |
                                EPS_FEATURE_STOPPING | EPS_FEATURE_TWOSIDED);
   EPSCheckIgnored(eps, EPS_FEATURE_BALANCE);
+  if (eps->which == EPS_ALL) PetscCall(Count(eps));
   /* not set: PETSC_DEFAULT and nev 1; from 3.22 PETSC_DETERMINE, another negative number, and nev 0 */
   if (eps->nev < 1) eps->nev = 1;
   if (eps->ncv < 0)
@@ -140,34 +184,45 @@ static PetscErrorCode Options(EPS eps, Mat A, blockspan_lobpcg_options *o) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The pairs nearest the target. */
-static PetscErrorCode Near(EPS eps, BSMat *a, BSMat *b, const blockspan_block *X, double *values,
-                           double *errors, int32_t *statuses, int64_t *found,
-                           blockspan_summary *summary) {
+static PetscErrorCode Exact(EPS eps, BSMat *a, BSMat *b, const blockspan_block *X, double *values,
+                            double *errors, int32_t *statuses, int64_t *found,
+                            blockspan_summary *summary) {
+  blockspan_operator const mass = b ? b->op : NULL;
+  double const target = eps->which == EPS_SMALLEST_MAGNITUDE ? 0 : PetscRealPart(eps->target);
   blockspan_exact_options o;
 
   PetscFunctionBegin;
   BSCall(blockspan_exact_defaults(&o, sizeof o));
   o.pairs = (int32_t)eps->nev;
-  BSCall(blockspan_eigenpairs_near(a->op, b ? b->op : NULL, PetscRealPart(eps->target), X, &o,
-                                   found, values, errors, statuses, summary));
+  if (eps->which == EPS_ALL)
+    BSCall(blockspan_eigenpairs_in(a->op, mass, Below(eps->inta), Above(eps->intb), X, &o, found,
+                                   values, errors, statuses, summary));
+  else
+    BSCall(blockspan_eigenpairs_near(a->op, mass, target, X, &o, found, values, errors, statuses,
+                                     summary));
+  *found = PetscMin(*found, X->columns);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode Conclude(EPS eps, PetscInt pairs, const double *values, const double *errors,
                                const int32_t *statuses, const blockspan_summary *summary) {
+  PetscBool done;
+
   PetscFunctionBegin;
   eps->its = summary->iterations;
   eps->nconv = 0;
   for (PetscInt j = 0; j < pairs; ++j) {
-    PetscBool const done = (PetscBool)(statuses[j] == BLOCKSPAN_CONVERGED ||
-                                       statuses[j] == BLOCKSPAN_ZERO_EIGENVALUE);
+    done = (PetscBool)(statuses[j] == BLOCKSPAN_CONVERGED ||
+                       statuses[j] == BLOCKSPAN_ZERO_EIGENVALUE);
     eps->eigr[j] = values[j];
     eps->eigi[j] = 0;
     eps->errest[j] = errors[j];
     if (done && eps->nconv == j) ++eps->nconv;
   }
-  eps->reason = eps->nconv >= eps->nev                         ? EPS_CONVERGED_TOL
+  /* by factors: fewer than wanted are all there are, and of enough some may be missing between */
+  done = (PetscBool)(eps->nconv >= eps->nev);
+  if (ByFactors(eps)) done = (PetscBool)(eps->nconv == pairs && summary->status == BLOCKSPAN_CONVERGED);
+  eps->reason = done                                           ? EPS_CONVERGED_TOL
                 : summary->status == BLOCKSPAN_MAX_ITERATIONS ? EPS_DIVERGED_ITS
                                                               : EPS_DIVERGED_BREAKDOWN;
   PetscCall(PetscInfo(eps, "Blockspan: %s, %d iterations\n",
@@ -178,9 +233,8 @@ static PetscErrorCode Conclude(EPS eps, PetscInt pairs, const double *values, co
 static PetscErrorCode EPSSolve_Blockspan(EPS eps) {
   EPS_Blockspan *d = (EPS_Blockspan *)eps->data;
   PetscInt const n = eps->nloc, k = eps->ncv;
-  PetscInt matrices;
-  Mat A, B = NULL;
-  BSMat *a, *b = NULL;
+  Mat A;
+  BSMat *a, *b;
   blockspan_lobpcg_options o;
   blockspan_summary summary = {sizeof summary, 0, 0, 0, 0, 0, 0};
   blockspan_block X, constraints;
@@ -191,18 +245,14 @@ static PetscErrorCode EPSSolve_Blockspan(EPS eps) {
   int64_t found = eps->nev;
 
   PetscFunctionBegin;
-  PetscCall(STGetNumMatrices(eps->st, &matrices));
-  PetscCall(STGetMatrix(eps->st, 0, &A));
-  if (matrices > 1) PetscCall(STGetMatrix(eps->st, 1, &B));
-  PetscCall(BSMatGet(A, &a));
-  if (B) PetscCall(BSMatGet(B, &b));
+  PetscCall(Operators(eps, &A, &a, &b));
   PetscCall(PetscMalloc2((size_t)n * (size_t)k + 1, &x, (size_t)n * (size_t)eps->nds + 1, &c));
   PetscCall(PetscMalloc3(k, &values, k, &errors, k, &statuses));
   X = blockspan_by_columns(x, n, k, n, BS_SCALAR);
   d->error = a->error = 0;
   PetscCall(PetscLogEventBegin(BS_Solve, eps, 0, 0, 0));
-  if (NearTarget(eps)) {
-    PetscCall(Near(eps, a, b, &X, values, errors, statuses, &found, &summary));
+  if (ByFactors(eps)) {
+    PetscCall(Exact(eps, a, b, &X, values, errors, statuses, &found, &summary));
     for (size_t i = (size_t)n * (size_t)found; i < (size_t)n * (size_t)k; ++i) x[i] = 0;
   } else {
     PetscCall(Options(eps, A, &o));
