@@ -194,7 +194,7 @@ static PetscErrorCode Run(KSP ksp, const blockspan_block *B, const blockspan_blo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode KSPSolve_Blockspan(KSP ksp) {
+static PetscErrorCode SolveVec(KSP ksp, Vec rhs) {
   KSP_Blockspan *d = (KSP_Blockspan *)ksp->data;
   const PetscScalar *b;
   PetscScalar *x;
@@ -202,15 +202,34 @@ static PetscErrorCode KSPSolve_Blockspan(KSP ksp) {
   blockspan_block B, X;
 
   PetscFunctionBegin;
-  PetscCall(VecNorm(ksp->vec_rhs, NORM_2, &d->norm));
-  PetscCall(VecGetLocalSize(ksp->vec_rhs, &n));
-  PetscCall(VecGetArrayRead(ksp->vec_rhs, &b));
+  PetscCall(VecNorm(rhs, NORM_2, &d->norm));
+  PetscCall(VecGetLocalSize(rhs, &n));
+  PetscCall(VecGetArrayRead(rhs, &b));
   PetscCall(VecGetArray(ksp->vec_sol, &x));
   B = blockspan_by_columns((void *)b, n, 1, n, BS_SCALAR);
   X = blockspan_by_columns(x, n, 1, n, BS_SCALAR);
   PetscCall(Run(ksp, &B, &X));
-  PetscCall(VecRestoreArrayRead(ksp->vec_rhs, &b));
+  PetscCall(VecRestoreArrayRead(rhs, &b));
   PetscCall(VecRestoreArray(ksp->vec_sol, &x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode KSPSolve_Blockspan(KSP ksp) {
+  Vec rhs;
+
+  PetscFunctionBegin;
+  if (!PetscDefined(USE_COMPLEX) || !ksp->transpose_solve) {
+    PetscCall(SolveVec(ksp, ksp->vec_rhs));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  /* A is Hermitian: A^T x = b is A conj(x) = conj(b) */
+  PetscCall(VecDuplicate(ksp->vec_rhs, &rhs));
+  PetscCall(VecCopy(ksp->vec_rhs, rhs));
+  PetscCall(VecConjugate(rhs));
+  PetscCall(VecConjugate(ksp->vec_sol));
+  PetscCall(SolveVec(ksp, rhs));
+  PetscCall(VecConjugate(ksp->vec_sol));
+  PetscCall(VecDestroy(&rhs));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -221,6 +240,8 @@ static PetscErrorCode KSPMatSolve_Blockspan(KSP ksp, Mat b, Mat x) {
   blockspan_block B, X;
 
   PetscFunctionBegin;
+  PetscCheck(!PetscDefined(USE_COMPLEX) || !ksp->transpose_solve, PetscObjectComm((PetscObject)ksp),
+             PETSC_ERR_SUP, "-ksp_type blockspan solves with transposed complex matrices by KSPSolveTranspose");
   PetscCall(MatDenseGetLDA(b, &leading_b));
   PetscCall(MatDenseGetLDA(x, &leading_x));
   PetscCall(MatDenseGetArrayRead(b, &from));
