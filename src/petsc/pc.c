@@ -2,8 +2,7 @@
 
    -pc_blockspan_type WORDS: multigrid[:DEGREE] (default), chebyshev[:DEGREE[:RATIO]], jacobi,
    block-jacobi[:ROWS], direct. Near-null spaces, block sizes and coordinates of the matrix go to
-   multigrid. Rows with nothing but a diagonal whose columns were kept (MatZeroRows) make a matrix
-   unsymmetric where no residual is: a copy without these columns is preconditioned then. */
+   multigrid. Columns of Dirichlet rows that were kept are left out (dirichlet.c). */
 #include <petsc/private/matimpl.h>
 #include <petsc/private/pcimpl.h>
 
@@ -15,9 +14,7 @@ typedef struct {
   Mat mat;                         /* that op was made of, whose entries it reads where they are */
   blockspan_operator source;       /* it as an operator */
   PetscObjectState state, pattern; /* other matrices have the same */
-  PetscScalar *a, *ao;             /* values without the columns of Dirichlet rows; NULL: not needed */
-  PetscInt mended;                 /* entries left out */
-  Vec solved, correction, rest;    /* flags of those rows over their diagonal; work */
+  BSDirichlet kept;
   PetscReal *coordinates;
   PetscInt dimension, nodes;
   PetscBool eigenpairs;
@@ -29,98 +26,8 @@ static PetscErrorCode Reset(PC pc) {
   PetscFunctionBegin;
   BSCall(blockspan_operator_destroy(&d->op));
   BSCall(blockspan_operator_destroy(&d->mended_op));
-  PetscCall(PetscFree(d->a));
-  PetscCall(PetscFree(d->ao));
-  PetscCall(VecDestroy(&d->solved));
-  PetscCall(VecDestroy(&d->correction));
-  PetscCall(VecDestroy(&d->rest));
+  PetscCall(BSDirichletReset(&d->kept));
   PetscCall(MatDestroy(&d->mat));
-  d->mended = 0;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* flags[i] = 1 where row i has nothing but a diagonal. */
-static PetscErrorCode LonelyRows(Mat A, const BSArrays *r, Vec flags) {
-  PetscScalar *flag;
-
-  PetscFunctionBegin;
-  PetscCall(VecGetArrayWrite(flags, &flag));
-  for (PetscInt i = 0; i < A->rmap->n; ++i) {
-    PetscBool lonely = PETSC_TRUE;
-    for (PetscInt e = r->ia[i]; e < r->ia[i + 1]; ++e)
-      if (r->ja[e] != i && r->a[e] != 0.0) lonely = PETSC_FALSE;
-    if (r->io)
-      for (PetscInt e = r->io[i]; e < r->io[i + 1]; ++e)
-        if (r->ao[e] != 0.0) lonely = PETSC_FALSE;
-    flag[i] = lonely ? 1 : 0;
-  }
-  PetscCall(VecRestoreArrayWrite(flags, &flag));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Values with zeros in the columns whose flag is set; counts what was not zero. */
-static PetscErrorCode Mended(PetscInt rows, const PetscInt *offsets, const PetscInt *columns,
-                             const PetscScalar *values, const PetscScalar *flag, PetscBool own,
-                             PetscScalar **out, PetscInt *count) {
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc1((size_t)offsets[rows] + 1, out));
-  for (PetscInt i = 0; i < rows; ++i)
-    for (PetscInt e = offsets[i]; e < offsets[i + 1]; ++e) {
-      PetscBool const drop = (PetscBool)(flag[columns[e]] != 0.0 && !(own && columns[e] == i));
-      (*out)[e] = drop ? 0 : values[e];
-      if (drop && values[e] != 0.0) ++*count;
-    }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Makes d->a and d->ao, or leaves them NULL on all ranks where nothing is to be mended. */
-static PetscErrorCode Mend(PC pc, const BSArrays *r) {
-  PC_Blockspan *d = (PC_Blockspan *)pc->data;
-  Mat A = pc->pmat;
-  Vec flags, ghosts = NULL;
-  const PetscScalar *flag;
-  PetscInt all;
-
-  PetscFunctionBegin;
-  d->mended = 0;
-  PetscCall(MatCreateVecs(A, NULL, &flags));
-  PetscCall(LonelyRows(A, r, flags));
-  PetscCall(VecGetArrayRead(flags, &flag));
-  PetscCall(Mended(A->rmap->n, r->ia, r->ja, r->a, flag, PETSC_TRUE, &d->a, &d->mended));
-  PetscCall(VecRestoreArrayRead(flags, &flag));
-  if (r->io) {
-    IS from;
-    VecScatter scatter;
-    Mat own, rest;
-    PetscInt count;
-    PetscCall(MatMPIAIJGetSeqAIJ(A, &own, &rest, NULL));
-    PetscCall(MatGetSize(rest, NULL, &count));
-    PetscCall(VecCreateSeq(PETSC_COMM_SELF, count, &ghosts));
-    PetscCall(ISCreateGeneral(PETSC_COMM_SELF, count, r->garray, PETSC_USE_POINTER, &from));
-    PetscCall(VecScatterCreate(flags, from, ghosts, NULL, &scatter));
-    PetscCall(VecScatterBegin(scatter, flags, ghosts, INSERT_VALUES, SCATTER_FORWARD));
-    PetscCall(VecScatterEnd(scatter, flags, ghosts, INSERT_VALUES, SCATTER_FORWARD));
-    PetscCall(VecScatterDestroy(&scatter));
-    PetscCall(ISDestroy(&from));
-    PetscCall(VecGetArrayRead(ghosts, &flag));
-    PetscCall(Mended(A->rmap->n, r->io, r->jo, r->ao, flag, PETSC_FALSE, &d->ao, &d->mended));
-    PetscCall(VecRestoreArrayRead(ghosts, &flag));
-    PetscCall(VecDestroy(&ghosts));
-  }
-  PetscCallMPI(MPI_Allreduce(&d->mended, &all, 1, MPIU_INT, MPI_SUM,
-                             PetscObjectComm((PetscObject)A)));
-  d->mended = all;
-  if (all) {
-    PetscCall(VecDuplicate(flags, &d->correction));
-    PetscCall(VecDuplicate(flags, &d->rest));
-    PetscCall(MatGetDiagonal(A, d->rest));
-    PetscCall(VecPointwiseDivide(flags, flags, d->rest));
-    d->solved = flags;
-  } else {
-    PetscCall(VecDestroy(&flags));
-    PetscCall(PetscFree(d->a));
-    PetscCall(PetscFree(d->ao));
-  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -169,19 +76,19 @@ static PetscErrorCode PCSetUp_Blockspan(PC pc) {
              "-pc_type blockspan needs the entries of a matrix of type aij; this one is %s",
              ((PetscObject)pc->pmat)->type_name);
   PetscCall(PetscLogEventBegin(BS_Setup, pc, 0, 0, 0));
-  if (!same || d->a) PetscCall(Reset(pc));
+  if (!same || d->kept.a) PetscCall(Reset(pc));
   PetscCall(BSArraysGet(pc->pmat, &arrays, &known));
-  PetscCall(Mend(pc, &arrays));
-  if (d->op && !d->a) {
+  PetscCall(BSDirichletFind(pc->pmat, &arrays, &d->kept));
+  if (d->op && !d->kept.a) {
     BSCall(blockspan_operator_refresh(d->op, NULL));
   } else {
     BSCall(blockspan_operator_destroy(&d->op));
-    if (d->a) {
-      arrays.a = d->a;
-      arrays.ao = d->ao;
+    if (d->kept.a) {
+      arrays.a = d->kept.a;
+      arrays.ao = d->kept.ao;
       PetscCall(BSMatrixCreate(pc->pmat, &arrays, &d->mended_op));
     }
-    PetscCall(Make(pc, d->a ? d->mended_op : m->op));
+    PetscCall(Make(pc, d->kept.a ? d->mended_op : m->op));
   }
   if (!d->mat) PetscCall(PetscObjectReference((PetscObject)pc->pmat));
   d->mat = pc->pmat;
@@ -236,22 +143,18 @@ static PetscErrorCode ApplyVec(PC pc, Vec x, Vec y) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Rows that hold a diagonal alone are solved exactly, and what their columns do to the others is
-   taken off the residual before these: M^-1 A has two blocks then, each symmetric. */
 static PetscErrorCode PCApply_Blockspan(PC pc, Vec x, Vec y) {
   PC_Blockspan *d = (PC_Blockspan *)pc->data;
 
   PetscFunctionBegin;
   PetscCall(Ready(pc));
-  if (!d->mended) {
+  if (!d->kept.entries) {
     PetscCall(ApplyVec(pc, x, y));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(VecPointwiseMult(d->correction, x, d->solved));
-  PetscCall(MatMult(d->mat, d->correction, d->rest));
-  PetscCall(VecAYPX(d->rest, -1, x));
-  PetscCall(ApplyVec(pc, d->rest, y));
-  PetscCall(VecAXPY(y, 1, d->correction));
+  PetscCall(BSDirichletSolve(d->mat, &d->kept, x));
+  PetscCall(ApplyVec(pc, d->kept.rest, y));
+  PetscCall(VecAXPY(y, 1, d->kept.correction));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -259,7 +162,7 @@ static PetscErrorCode PCApply_Blockspan(PC pc, Vec x, Vec y) {
 static PetscErrorCode PCApplyTranspose_Blockspan(PC pc, Vec x, Vec y) {
   PetscFunctionBegin;
   PetscCall(Ready(pc));
-  PetscCheck(!((PC_Blockspan *)pc->data)->mended, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+  PetscCheck(!((PC_Blockspan *)pc->data)->kept.entries, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
              "-pc_type blockspan is not symmetric where columns of Dirichlet rows were kept");
   PetscCall(ApplyVec(pc, x, y));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -275,7 +178,7 @@ static PetscErrorCode PCMatApply_Blockspan(PC pc, Mat x, Mat y) {
 
   PetscFunctionBegin;
   PetscCall(Ready(pc));
-  for (PetscInt j = 0; d->mended && j < k; ++j) {
+  for (PetscInt j = 0; d->kept.entries && j < k; ++j) {
     Vec from_column, to_column;
     PetscCall(MatDenseGetColumnVecRead(x, j, &from_column));
     PetscCall(MatDenseGetColumnVecWrite(y, j, &to_column));
@@ -283,7 +186,7 @@ static PetscErrorCode PCMatApply_Blockspan(PC pc, Mat x, Mat y) {
     PetscCall(MatDenseRestoreColumnVecWrite(y, j, &to_column));
     PetscCall(MatDenseRestoreColumnVecRead(x, j, &from_column));
   }
-  if (d->mended) PetscFunctionReturn(PETSC_SUCCESS);
+  if (d->kept.entries) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatDenseGetLDA(x, &leading_x));
   PetscCall(MatDenseGetLDA(y, &leading_y));
   PetscCall(MatDenseGetArrayRead(x, &from));
@@ -335,10 +238,10 @@ static PetscErrorCode PCView_Blockspan(PC pc, PetscViewer viewer) {
   PetscFunctionBegin;
   if (d->op) BSCall(blockspan_operator_describe(d->op, text, sizeof text, NULL));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  %s: %s\n", d->words, text));
-  if (d->mended)
+  if (d->kept.entries)
     PetscCall(PetscViewerASCIIPrintf(
         viewer, "  of a copy without %" PetscInt_FMT " entries in columns of rows that hold "
-                "nothing but a diagonal (MatZeroRowsColumns would leave none)\n", d->mended));
+                "nothing but a diagonal (MatZeroRowsColumns would leave none)\n", d->kept.entries));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -51,6 +51,18 @@ typedef struct {
 PETSC_INTERN PetscErrorCode BSArraysGet(Mat A, BSArrays *arrays, PetscBool *known);
 PETSC_INTERN PetscErrorCode BSMatrixCreate(Mat A, const BSArrays *arrays, blockspan_operator *op);
 
+/* Entries in columns of rows that have nothing but a diagonal; none: all else is NULL. */
+typedef struct {
+  PetscScalar *a, *ao; /* values without them */
+  PetscInt entries;    /* how many, on all ranks */
+  Vec solved;          /* 1 over the diagonal of those rows, else 0 */
+  Vec correction, rest;
+} BSDirichlet;
+PETSC_INTERN PetscErrorCode BSDirichletFind(Mat A, const BSArrays *arrays, BSDirichlet *d);
+/* d->correction = the solution of those rows for x, d->rest = x - A correction. */
+PETSC_INTERN PetscErrorCode BSDirichletSolve(Mat A, const BSDirichlet *d, Vec x);
+PETSC_INTERN PetscErrorCode BSDirichletReset(BSDirichlet *d);
+
 /* The preconditioner of a PC inside Blockspan's solvers. */
 typedef struct {
   PC pc;
