@@ -5,7 +5,6 @@
 #include <new>
 
 #include <blockspan/support/error.hpp>
-#include <blockspan/support/out_of_memory.hpp>
 
 namespace blockspan::capi {
 
@@ -22,6 +21,11 @@ blockspan_code say(blockspan_code code, char const* text) noexcept {
   return code;
 }
 
+blockspan_code code_of(ErrorKind kind) {
+  if (kind == ErrorKind::out_of_memory) return BLOCKSPAN_OUT_OF_MEMORY;
+  return kind == ErrorKind::not_definite ? BLOCKSPAN_NOT_DEFINITE : BLOCKSPAN_BAD_INPUT;
+}
+
 }  // namespace
 
 void not_built(std::string const& text) { throw Coded(BLOCKSPAN_NOT_BUILT, text); }
@@ -31,12 +35,10 @@ blockspan_code failed() noexcept {
     throw;
   } catch (Coded const& error) {
     return say(error.code(), error.what());
-  } catch (OutOfMemory const& error) {
-    return say(BLOCKSPAN_OUT_OF_MEMORY, error.what());
   } catch (std::bad_alloc const&) {
     return say(BLOCKSPAN_OUT_OF_MEMORY, "blockspan: out of memory of the host");
   } catch (Error const& error) {
-    return say(BLOCKSPAN_BAD_INPUT, error.what());
+    return say(code_of(error.kind()), error.what());
   } catch (std::exception const& error) {
     return say(BLOCKSPAN_INTERNAL, error.what());
   } catch (...) {

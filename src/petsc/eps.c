@@ -155,6 +155,7 @@ static PetscErrorCode Columns(EPS eps, PetscInt first, PetscInt count, PetscScal
 static PetscErrorCode Options(EPS eps, Mat A, blockspan_lobpcg_options *o) {
   EPS_Blockspan *d = (EPS_Blockspan *)eps->data;
   PetscBool precond;
+  PCFailedReason failed;
   KSP ksp;
   PC pc;
 
@@ -180,6 +181,10 @@ static PetscErrorCode Options(EPS eps, Mat A, blockspan_lobpcg_options *o) {
     PetscCall(STGetKSP(eps->st, &ksp));
     PetscCall(KSPGetPC(ksp, &pc));
     PetscCall(BSPrecFrom(pc, A, PETSC_TRUE, &d->prec, &o->preconditioner));
+    PetscCall(PCGetFailedReason(pc, &failed));
+    PetscCheck(!failed, PetscObjectComm((PetscObject)eps), PETSC_ERR_NOT_CONVERGED,
+               "the preconditioner failed (-st_pc_type): %s; -st_pc_type jacobi needs less",
+               PCFailedReasons[failed]);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -154,6 +154,7 @@ static PetscErrorCode Run(KSP ksp, const blockspan_block *B, const blockspan_blo
   blockspan_cg_options o;
   blockspan_summary summary;
   blockspan_code code;
+  PCFailedReason failed;
   int32_t *statuses;
   double *residuals;
 
@@ -167,6 +168,12 @@ static PetscErrorCode Run(KSP ksp, const blockspan_block *B, const blockspan_blo
   o.max_iterations = (int32_t)ksp->max_it;
   o.use_guess = !ksp->guess_zero;
   PetscCall(BSPrecFrom(ksp->pc, A, PETSC_FALSE, &d->prec, &o.preconditioner));
+  PetscCall(PCGetFailedReason(ksp->pc, &failed));
+  if (failed) {
+    ksp->its = 0;
+    ksp->reason = KSP_DIVERGED_PC_FAILED;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(MatGetNullSpace(A, &space));
   PetscCall(BSVectors(space, A, &memory, &null_space));
   if (null_space.columns > 0) o.null_space = &null_space;

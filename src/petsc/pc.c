@@ -18,6 +18,7 @@ typedef struct {
   PetscReal *coordinates;
   PetscInt dimension, nodes;
   PetscBool eigenpairs;
+  char fault[512]; /* why there is no op: the matrix is not positive definite */
 } PC_Blockspan;
 
 static PetscErrorCode Reset(PC pc) {
@@ -31,6 +32,23 @@ static PetscErrorCode Reset(PC pc) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A matrix that is not positive definite fails the preconditioner, as a zero pivot does those of PETSc:
+   the solver ends with KSP_DIVERGED_PC_FAILED, and the program goes on. */
+static PetscErrorCode FailOrThrow(PC pc, blockspan_code code) {
+  PC_Blockspan *d = (PC_Blockspan *)pc->data;
+
+  PetscFunctionBegin;
+  if (code != BLOCKSPAN_NOT_DEFINITE || pc->erroriffailure) {
+    BSCall(code);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PetscStrncpy(d->fault, blockspan_last_error(), sizeof d->fault));
+  PetscCall(PetscInfo(pc, "Blockspan: %s\n", d->fault));
+  PetscCall(Reset(pc));
+  pc->failedreason = PC_FACTOR_OTHER;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Make(PC pc, blockspan_operator matrix) {
   PC_Blockspan *d = (PC_Blockspan *)pc->data;
   blockspan_preconditioner_options o;
@@ -39,6 +57,7 @@ static PetscErrorCode Make(PC pc, blockspan_operator matrix) {
   PetscScalar *memory = NULL;
   PetscInt size;
   PetscBool levels;
+  blockspan_code code;
 
   PetscFunctionBegin;
   BSCall(blockspan_preconditioner_defaults(&o, sizeof o));
@@ -57,8 +76,9 @@ static PetscErrorCode Make(PC pc, blockspan_operator matrix) {
       o.coordinates = &coordinates;
     }
   }
-  BSCall(blockspan_preconditioner(matrix, d->words, &o, &d->op));
+  code = blockspan_preconditioner(matrix, d->words, &o, &d->op);
   PetscCall(PetscFree(memory));
+  PetscCall(FailOrThrow(pc, code));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -76,11 +96,12 @@ static PetscErrorCode PCSetUp_Blockspan(PC pc) {
              "-pc_type blockspan needs the entries of a matrix of type aij; this one is %s",
              ((PetscObject)pc->pmat)->type_name);
   PetscCall(PetscLogEventBegin(BS_Setup, pc, 0, 0, 0));
+  pc->failedreason = PC_NOERROR;
   if (!same || d->kept.a) PetscCall(Reset(pc));
   PetscCall(BSArraysGet(pc->pmat, &arrays, &known));
   PetscCall(BSDirichletFind(pc->pmat, &arrays, &d->kept));
   if (d->op && !d->kept.a) {
-    BSCall(blockspan_operator_refresh(d->op, NULL));
+    PetscCall(FailOrThrow(pc, blockspan_operator_refresh(d->op, NULL)));
   } else {
     BSCall(blockspan_operator_destroy(&d->op));
     if (d->kept.a) {
@@ -90,12 +111,13 @@ static PetscErrorCode PCSetUp_Blockspan(PC pc) {
     }
     PetscCall(Make(pc, d->kept.a ? d->mended_op : m->op));
   }
+  PetscCall(PetscLogEventEnd(BS_Setup, pc, 0, 0, 0));
+  if (pc->failedreason) PetscFunctionReturn(PETSC_SUCCESS);
   if (!d->mat) PetscCall(PetscObjectReference((PetscObject)pc->pmat));
   d->mat = pc->pmat;
   d->source = m->op;
   d->state = m->state;
   d->pattern = m->pattern;
-  PetscCall(PetscLogEventEnd(BS_Setup, pc, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -107,11 +129,13 @@ static PetscErrorCode Ready(PC pc) {
   PetscObjectState pattern = 0;
 
   PetscFunctionBegin;
+  if (pc->failedreason) PetscFunctionReturn(PETSC_SUCCESS);
   if (d->op) PetscCall(MatGetNonzeroState(d->mat, &pattern));
   if (!d->op || pattern != d->pattern) PetscCall(PCSetUp_Blockspan(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* NULL where the preconditioner failed. */
 PetscErrorCode BSPCGetOperator(PC pc, PetscBool eigenpairs, blockspan_operator *op) {
   PC_Blockspan *d = (PC_Blockspan *)pc->data;
 
@@ -148,6 +172,10 @@ static PetscErrorCode PCApply_Blockspan(PC pc, Vec x, Vec y) {
 
   PetscFunctionBegin;
   PetscCall(Ready(pc));
+  if (pc->failedreason) { /* Krylov methods look for the reason where they meet it */
+    PetscCall(VecSet(y, PETSC_INFINITY));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   if (!d->kept.entries) {
     PetscCall(ApplyVec(pc, x, y));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -164,7 +192,7 @@ static PetscErrorCode PCApplyTranspose_Blockspan(PC pc, Vec x, Vec y) {
   PetscCall(Ready(pc));
   PetscCheck(!((PC_Blockspan *)pc->data)->kept.entries, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
              "-pc_type blockspan is not symmetric where columns of Dirichlet rows were kept");
-  PetscCall(ApplyVec(pc, x, y));
+  PetscCall(PCApply_Blockspan(pc, x, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 #endif
@@ -178,7 +206,7 @@ static PetscErrorCode PCMatApply_Blockspan(PC pc, Mat x, Mat y) {
 
   PetscFunctionBegin;
   PetscCall(Ready(pc));
-  for (PetscInt j = 0; d->kept.entries && j < k; ++j) {
+  for (PetscInt j = 0; (d->kept.entries || pc->failedreason) && j < k; ++j) {
     Vec from_column, to_column;
     PetscCall(MatDenseGetColumnVecRead(x, j, &from_column));
     PetscCall(MatDenseGetColumnVecWrite(y, j, &to_column));
@@ -186,7 +214,7 @@ static PetscErrorCode PCMatApply_Blockspan(PC pc, Mat x, Mat y) {
     PetscCall(MatDenseRestoreColumnVecWrite(y, j, &to_column));
     PetscCall(MatDenseRestoreColumnVecRead(x, j, &from_column));
   }
-  if (d->kept.entries) PetscFunctionReturn(PETSC_SUCCESS);
+  if (d->kept.entries || pc->failedreason) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatDenseGetLDA(x, &leading_x));
   PetscCall(MatDenseGetLDA(y, &leading_y));
   PetscCall(MatDenseGetArrayRead(x, &from));
@@ -236,6 +264,7 @@ static PetscErrorCode PCView_Blockspan(PC pc, PetscViewer viewer) {
   char text[4000] = "not set up";
 
   PetscFunctionBegin;
+  if (pc->failedreason) PetscCall(PetscStrncpy(text, d->fault, sizeof text));
   if (d->op) BSCall(blockspan_operator_describe(d->op, text, sizeof text, NULL));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  %s: %s\n", d->words, text));
   if (d->kept.entries)

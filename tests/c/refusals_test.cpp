@@ -89,6 +89,20 @@ TEST_F(Refusals, OptionsOutOfRange) {
           BLOCKSPAN_BAD_INPUT, "tolerance");
 }
 
+/// A code of its own: a program whose matrix lost its definiteness may go on without.
+TEST_F(Refusals, PreconditionersOfMatricesThatAreNotDefinite) {
+  for (auto& value : A.values) value = -value;
+  Operator const negative = A.as_operator(context);
+  blockspan_preconditioner_options o;
+  ok(blockspan_preconditioner_defaults(&o, sizeof o));
+  o.purpose = BLOCKSPAN_FOR_SYSTEMS;
+  for (auto const* words : {"jacobi", "block-jacobi:2", "chebyshev", "multigrid", "direct"}) {
+    SCOPED_TRACE(words);
+    auto const code = blockspan_preconditioner(negative, words, &o, &none);
+    if (code != BLOCKSPAN_NOT_BUILT) refused(code, BLOCKSPAN_NOT_DEFINITE, "definite");
+  }
+}
+
 TEST_F(Refusals, PreconditionersThatAreNone) {
   refused(preconditioner("ilu"), BLOCKSPAN_BAD_INPUT, "'ilu' is not none, jacobi");
   refused(preconditioner("multigrid:9"), BLOCKSPAN_BAD_INPUT, "degree 9");
@@ -107,9 +121,9 @@ TEST_F(Refusals, PreconditionersThatAreNone) {
   }
   A.values[0] = -5;  // not positive definite
   ok(blockspan_operator_refresh(op, nullptr));
-  refused(preconditioner("jacobi"), BLOCKSPAN_BAD_INPUT, "diagonal entry of row 0");
-  refused(preconditioner("chebyshev"), BLOCKSPAN_BAD_INPUT, "diagonal entry of row 0");
-  refused(preconditioner("multigrid"), BLOCKSPAN_BAD_INPUT, "");
+  refused(preconditioner("jacobi"), BLOCKSPAN_NOT_DEFINITE, "diagonal entry of row 0");
+  refused(preconditioner("chebyshev"), BLOCKSPAN_NOT_DEFINITE, "diagonal entry of row 0");
+  refused(preconditioner("multigrid"), BLOCKSPAN_NOT_DEFINITE, "diagonal entry of row 1");
   o = {};
   ok(blockspan_preconditioner_defaults(&o, sizeof o));
   o.purpose = BLOCKSPAN_FOR_EIGENPAIRS;

@@ -132,10 +132,26 @@ TEST(Communicator, MemoryThatIsShortOnOneIsAnErrorOnAllInWords) {
         if (ranks.rank() == 1) throw std::bad_alloc();
       });
     } catch (AgreedError const& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::out_of_memory);
       said[static_cast<std::size_t>(ranks.rank())] = error.what();
     }
   });
   EXPECT_EQ(said, std::vector<std::string>(3, "rank 1: out of memory"));
+}
+
+TEST(Communicator, AnErrorOnAllHasTheKindOfThatOfOne) {
+  for (auto const kind : {ErrorKind::input, ErrorKind::not_definite, ErrorKind::out_of_memory})
+    ThreadRanks::run(3, [&](Communicator const& ranks) {
+      try {
+        ranks.run_agreed([&] {
+          if (ranks.rank() == 2) fail(kind, "here", "trouble");
+          return 1;
+        });
+        ADD_FAILURE() << "nothing was thrown";
+      } catch (AgreedError const& error) {
+        EXPECT_EQ(error.kind(), kind);
+      }
+    });
 }
 
 TEST(Communicator, KnowsWhatAllRanksHaveThrown) {

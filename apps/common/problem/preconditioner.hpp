@@ -8,7 +8,6 @@
 #include <blockspan/distributed/preconditioner.hpp>
 #include <blockspan/multigrid/exchange.hpp>
 #include <blockspan/support/error.hpp>
-#include <blockspan/support/out_of_memory.hpp>
 
 #include "common/files/words.hpp"
 #include "common/machine/components.hpp"
@@ -67,7 +66,7 @@ bool jacobi_serves(PreconditionerInput<Scalar, Exec> const& in, PreconditionerCh
                    Error const& error) {
   using Kind = PreconditionerChoice::Kind;
   if (in.kind == SolveKind::system || in.A->partition().ranks() > 1) return false;
-  if (choice.kind == Kind::direct) return dynamic_cast<OutOfMemory const*>(&error) == nullptr;
+  if (choice.kind == Kind::direct) return error.kind() != ErrorKind::out_of_memory;
   return choice.kind == Kind::gauss_seidel || choice.kind == Kind::multigrid;
 }
 

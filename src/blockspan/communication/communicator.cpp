@@ -34,16 +34,17 @@ std::unique_ptr<PendingExchange> Communicator::start(std::vector<Incoming> in,
   return transport_->start(in, out);
 }
 
-void Communicator::agree(std::optional<std::string> const& trouble) const {
+void Communicator::agree(std::optional<std::string> const& trouble, ErrorKind kind) const {
   if (size() == 1) {
-    if (trouble) throw Error(*trouble);
+    if (trouble) throw Error(*trouble, kind);
     return;
   }
   int const ranks = sum(trouble ? 1 : 0);
   if (ranks == 0) return;
   // an error of all ranks is usually about the same input: it names no rank
   std::string const who = ranks == size() ? "" : "rank " + std::to_string(rank()) + ": ";
-  throw AgreedError(words_of_first(trouble ? who + *trouble : ""));
+  auto const agreed = largest(trouble ? static_cast<int>(kind) : 0);
+  throw AgreedError(words_of_first(trouble ? who + *trouble : ""), static_cast<ErrorKind>(agreed));
 }
 
 std::string Communicator::words_of_first(std::string const& mine) const {

@@ -183,8 +183,8 @@ class Communicator {
   /// The text of the lowest rank whose text is not empty, on all ranks.
   std::string words_of_first(std::string const& mine) const;
   /// If a rank passes an error message, throws AgreedError on all ranks, with the message of the
-  /// lowest such rank and, unless all ranks pass one, its number.
-  void agree(std::optional<std::string> const& trouble) const;
+  /// lowest such rank and, unless all ranks pass one, its number; its kind is the largest.
+  void agree(std::optional<std::string> const& trouble, ErrorKind kind = ErrorKind::input) const;
   /// Whether all ranks have thrown this error and can continue together.
   bool all_threw(Error const& error) const {
     return size() == 1 || dynamic_cast<AgreedError const*>(&error) != nullptr;
@@ -194,14 +194,11 @@ class Communicator {
   auto run_agreed(Function const& f) const {
     using Result = decltype(f());
     if (size() == 1) return f();
-    std::optional<std::string> trouble;
     if constexpr (std::is_void_v<Result>) {
-      catching(trouble, f);
-      agree(trouble);
+      agree_on(f);
     } else {
       std::optional<Result> result;
-      catching(trouble, [&] { result.emplace(f()); });
-      agree(trouble);
+      agree_on([&] { result.emplace(f()); });
       return std::move(*result);
     }
   }
@@ -211,16 +208,21 @@ class Communicator {
 
  private:
   template <class Function>
-  static void catching(std::optional<std::string>& trouble, Function const& f) {
+  void agree_on(Function const& f) const {
+    std::optional<std::string> trouble;
+    ErrorKind kind = ErrorKind::input;
     try {
       f();
     } catch (std::bad_alloc const&) {
-      trouble = "out of memory";
+      trouble = "out of memory", kind = ErrorKind::out_of_memory;
+    } catch (Error const& error) {
+      trouble = error.what(), kind = error.kind();
     } catch (std::exception const& error) {
       trouble = error.what();
     } catch (...) {
       trouble = "an exception of an unknown type";
     }
+    agree(trouble, kind);
   }
 
   std::shared_ptr<Transport> transport_;

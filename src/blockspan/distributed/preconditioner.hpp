@@ -59,7 +59,8 @@ struct Preconditioner {
   std::unique_ptr<LinearOperator<Scalar, Exec>> op = {};  ///< null: none
   std::vector<std::string> notes = {};
   std::optional<MultigridReport> levels = {};
-  std::string fault = {};   ///< without op: why the method does not apply to A
+  std::string fault = {};  ///< without op: why the method does not apply to A
+  ErrorKind fault_kind = ErrorKind::not_definite;  ///< input: A is not Hermitian
   bool automatic = false;   ///< may be replaced during the solve, see change_over.hpp
   bool polynomial = false;  ///< automatic: begins with chebyshev, else with Jacobi
   /// automatic: of the graph, if computed; without op change_over comes before any iteration.
@@ -273,9 +274,10 @@ class PreconditionerMaker {
       auto const d = in_.A->diagonal(in_.exec);
       std::int64_t row = in_.A->row_space().first_row() + in_.first_row;
       for (std::size_t i = 0; i < d.size(); ++i, ++row)
-        require(d[i] >= 0 && std::isfinite(d[i]), in_.where, "the diagonal entry of row ", row,
-                in_.first_row == 0 ? " (from 0)" : "", " is ", d[i],
-                ", so the matrix is not positive definite");
+        if (!(d[i] >= 0 && std::isfinite(d[i])))
+          fail(ErrorKind::not_definite, in_.where, "the diagonal entry of row ", row,
+               in_.first_row == 0 ? " (from 0)" : "", " is ", d[i],
+               ", so the matrix is not positive definite");
     });
   }
 

@@ -101,7 +101,8 @@ class BlockJacobiPreconditioner final : public LinearOperator<Scalar, Exec> {
       refuse(faults.not_finite_row, "has an entry that is not finite");
       if (!absolute_)
         refuse(faults.indefinite_row,
-               "is not positive definite to working precision, so the matrix is not either");
+               "is not positive definite to working precision, so the matrix is not either",
+               ErrorKind::not_definite);
       indefinite_blocks_ = faults.indefinite;
     });
   }
@@ -136,9 +137,10 @@ class BlockJacobiPreconditioner final : public LinearOperator<Scalar, Exec> {
             A.numCols(), ")");
     require(A.numRows() == rows_, where, "made for ", rows_, " rows, the matrix has ", A.numRows());
   }
-  void refuse(std::int64_t row, char const* fault) const {
-    require(row < 0, where, "the block of rows ", row + 1, " to ",
-            std::min<std::int64_t>(row + block_size_, rows_), " ", fault);  // from 1, as in files
+  void refuse(std::int64_t row, char const* fault, ErrorKind kind = ErrorKind::input) const {
+    if (row < 0) return;
+    fail(kind, where, "the block of rows ", row + 1, " to ",
+         std::min<std::int64_t>(row + block_size_, rows_), " ", fault);  // from 1, as in files
   }
 
   std::int64_t rows_;

@@ -259,7 +259,7 @@ ChebyshevPreconditioner<Scalar, Exec> chebyshev(LinearOperator<Scalar, Exec> con
                                                 ChebyshevOptions const& options = {}) {
   using Real = real_t<Scalar>;
   require(options.ratio > 1, "blockspan::chebyshev", "ratio ", options.ratio, " is not above 1");
-  require(setup.usable(), "blockspan::chebyshev", setup.fault);
+  if (!setup.usable()) fail(ErrorKind::not_definite, "blockspan::chebyshev", setup.fault);
   Real const upper = setup.factors.extent(0) > 0 ? setup.upper : Real(1);
   return {A, setup.factors, upper / static_cast<Real>(options.ratio), upper, options.degree};
 }

@@ -9,22 +9,40 @@
 
 namespace blockspan {
 
-/// Bad input: what is wrong, where, and the offending values, in one line. Or an allocation that
-/// failed (memory.hpp).
-///
-/// Numerical difficulties are never thrown; they are a status in a solver's report.
-class Error : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
+/// What an Error is about, for callers that react to it.
+enum class ErrorKind {
+  input,         ///< bad input, and all that is neither of the others
+  not_definite,  ///< the method needs a positive definite or semidefinite matrix; this is none
+  out_of_memory  ///< an allocation failed (memory.hpp)
 };
 
-/// Throws Error("where: part part ...").
+/// Bad input: what is wrong, where, and the offending values, in one line. Or an allocation that
+/// failed.
+///
+/// Numerical difficulties of a solve are never thrown; they are a status in its report.
+class Error : public std::runtime_error {
+ public:
+  explicit Error(std::string const& text, ErrorKind kind = ErrorKind::input)
+      : std::runtime_error(text), kind_(kind) {}
+
+  ErrorKind kind() const { return kind_; }
+
+ private:
+  ErrorKind kind_;
+};
+
+/// Throws Error("where: part part ...", kind).
 template <class... Parts>
-[[noreturn]] void fail(std::string_view where, Parts const&... parts) {
+[[noreturn]] void fail(ErrorKind kind, std::string_view where, Parts const&... parts) {
   std::ostringstream message;
   message << where << ": ";
   (message << ... << parts);
-  throw Error(message.str());
+  throw Error(message.str(), kind);
+}
+
+template <class... Parts>
+[[noreturn]] void fail(std::string_view where, Parts const&... parts) {
+  fail(ErrorKind::input, where, parts...);
 }
 
 /// Throws like fail() unless `condition` holds.

@@ -7,7 +7,6 @@
 
 #include <blockspan/support/error.hpp>
 #include <blockspan/support/memory.hpp>
-#include <blockspan/support/out_of_memory.hpp>
 
 namespace blockspan::support {
 
@@ -89,7 +88,7 @@ std::string MemoryRequest::in_words() const {
 }
 
 void MemoryRequest::refuse() const {
-  throw OutOfMemory(label + ": out of memory: cannot allocate " + in_words());
+  fail(ErrorKind::out_of_memory, label, "out of memory: cannot allocate ", in_words());
 }
 
 void MemoryRequest::refuse(std::exception const& reason) const {
@@ -98,7 +97,8 @@ void MemoryRequest::refuse(std::exception const& reason) const {
       memory.free ? ", where " + in_units(*memory.free) + " are free" : std::string();
   bool const is_short = says_no_memory(reason) &&
                         (!on_cuda_device || (memory.free && *memory.free < bytes().value_or(0)));
-  if (is_short) throw OutOfMemory(label + ": out of memory: cannot allocate " + in_words() + free);
+  if (is_short)
+    fail(ErrorKind::out_of_memory, label, "out of memory: cannot allocate ", in_words(), free);
   fail(label, "cannot allocate ", in_words(), free, ": ", reason.what(),
        memory.fault.empty() ? "" : " The device: ", memory.fault);
 }

@@ -111,7 +111,7 @@ class WordsPreconditioner final : public Linear<Scalar, Exec> {
       in.mass = mass.get();
     }
     made_ = make_preconditioner(in, words_, level_options());
-    require(made_.op != nullptr, where, made_.fault);
+    if (!made_.op) fail(made_.fault_kind, where, made_.fault);
     take_notes();
     this->set_library(std::move(made_.op));
   }
@@ -128,7 +128,10 @@ class WordsPreconditioner final : public Linear<Scalar, Exec> {
   void take_notes() {
     notes_.clear();
     if (made_.levels) {
-      require(made_.levels->usable(), where, made_.levels->message);
+      if (!made_.levels->usable())
+        fail(made_.levels->status == MultigridStatus::indefinite ? ErrorKind::not_definite
+                                                                 : ErrorKind::input,
+             where, made_.levels->message);
       notes_ = made_.levels->describe();
       return;
     }

@@ -6,7 +6,8 @@ module blockspan_c
 
   integer(c_int32_t), parameter :: &
       blockspan_ok = 0, blockspan_bad_input = 1, blockspan_out_of_memory = 2, &
-      blockspan_not_built = 3, blockspan_callback_failed = 4, blockspan_internal = 5
+      blockspan_not_built = 3, blockspan_callback_failed = 4, blockspan_internal = 5, &
+      blockspan_not_definite = 6
   integer(c_int32_t), parameter :: &
       blockspan_float = 1, blockspan_double = 2, blockspan_complex_float = 3, &
       blockspan_complex_double = 4

@@ -39,7 +39,8 @@ enum {
   BLOCKSPAN_OUT_OF_MEMORY = 2,
   BLOCKSPAN_NOT_BUILT = 3,       /* the library was built without it; the text names the option */
   BLOCKSPAN_CALLBACK_FAILED = 4, /* a callback of the caller did not return 0 */
-  BLOCKSPAN_INTERNAL = 5         /* please report it */
+  BLOCKSPAN_INTERNAL = 5,        /* please report it */
+  BLOCKSPAN_NOT_DEFINITE = 6     /* a preconditioner needs a positive (semi)definite matrix */
 };
 
 enum { /* scalars; 0 is none, so that a forgotten field is found */

@@ -16,8 +16,8 @@
 #include <omp.h>
 #endif
 
+#include <blockspan/support/error.hpp>
 #include <blockspan/support/host_settings.hpp>
-#include <blockspan/support/out_of_memory.hpp>
 
 #include "arrays/arrays.hpp"
 #include "gil.hpp"
@@ -93,10 +93,10 @@ Facts configuration() {
 void translate(std::exception_ptr const& exception, void* error_type) {
   try {
     std::rethrow_exception(exception);
-  } catch (OutOfMemory const& error) {
-    PyErr_SetString(PyExc_MemoryError, error.what());
   } catch (Error const& error) {
-    PyErr_SetString(static_cast<PyObject*>(error_type), error.what());
+    PyErr_SetString(error.kind() == ErrorKind::out_of_memory ? PyExc_MemoryError
+                                                             : static_cast<PyObject*>(error_type),
+                    error.what());
   } catch (std::runtime_error const& error) {  // Kokkos' own, where nobody has looked
     if (std::strstr(error.what(), "failed to allocate") == nullptr) throw;
     PyErr_SetString(PyExc_MemoryError, error.what());

@@ -74,8 +74,12 @@ bool Hierarchy<Scalar, Exec, Ranks>::measure(Exec const& exec, SetupRun<Scalar, 
   if (level.spectrum.usable() || is_zero(level.spectrum)) return true;
   std::string const fault = level.spectrum.fault;
   if (number == 0) {
-    if (level.spectrum.indefinite_row >= 0 || !level.spectrum.estimate.finite)
-      communicator().run_agreed([&] { fail("blockspan::multigrid", fault); });
+    bool const indefinite = level.spectrum.indefinite_row >= 0;
+    if (indefinite || !level.spectrum.estimate.finite)
+      communicator().run_agreed([&] {
+        fail(indefinite ? ErrorKind::not_definite : ErrorKind::input, "blockspan::multigrid",
+             fault);
+      });
     // Ritz values have no meaning if A is not Hermitian
     if (!make_probe<Scalar, Exec>(exec, *level.op, *level.op, options.seed)->hermitian()) {
       reject(report, MultigridStatus::not_hermitian,

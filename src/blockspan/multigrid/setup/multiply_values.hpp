@@ -15,7 +15,7 @@
 #include <blockspan/multigrid/setup/team_product.hpp>
 #include <blockspan/multigrid/setup/workers.hpp>
 #include <blockspan/support/backend.hpp>
-#include <blockspan/support/out_of_memory.hpp>
+#include <blockspan/support/error.hpp>
 
 namespace blockspan::levels {
 
@@ -216,7 +216,8 @@ class ListedProduct {
         single_rows_(rows.dense && rows.supernodes_A.most == 1 && rows.supernodes_B.most == 1),
         lists_(static_cast<std::size_t>(rows.workers.count)) {}
 
-  /// Stores counts in rows.offsets. False: there are more than `most` entries. Throws OutOfMemory.
+  /// Stores counts in rows.offsets. False: there are more than `most` entries. Error of kind
+  /// out_of_memory.
   bool find(Exec const& exec, std::int64_t most) {
     std::atomic<bool> memory_is_short = false, too_many = false;
     each(exec, "Blockspan::multigrid_find_product", rows_.workers.count, [&](std::int64_t worker) {
@@ -227,7 +228,8 @@ class ListedProduct {
       }
     });
     if (memory_is_short)
-      throw OutOfMemory("Blockspan::multigrid: out of memory: no room for a product");
+      fail(ErrorKind::out_of_memory, "Blockspan::multigrid",
+           "out of memory: no room for a product");
     return !too_many;
   }
 

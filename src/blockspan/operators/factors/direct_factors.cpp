@@ -152,13 +152,15 @@ class DirectFactors::Work {
         return;
       }
     report_.negative_pivots = counts_.negative_pivots / parts_;
-    require(options_.use == DirectUse::preconditioner, where,
-            "the matrix is not positive definite: it has ", report_.negative_pivots,
-            report_.negative_pivots == 1 ? " negative eigenvalue" : " negative eigenvalues");
-    require(shift_until_definite(A), where,
-            "no multiple of the mass matrix makes the matrix positive definite: it has ",
-            report_.negative_pivots, " negative pivots, ", counts_.negative_pivots / parts_,
-            " with ", report_.mass_shift, " times the mass matrix");
+    if (options_.use != DirectUse::preconditioner)
+      fail(ErrorKind::not_definite, where, "the matrix is not positive definite: it has ",
+           report_.negative_pivots,
+           report_.negative_pivots == 1 ? " negative eigenvalue" : " negative eigenvalues");
+    if (!shift_until_definite(A))
+      fail(ErrorKind::not_definite, where,
+           "no multiple of the mass matrix makes the matrix positive definite: it has ",
+           report_.negative_pivots, " negative pivots, ", counts_.negative_pivots / parts_,
+           " with ", report_.mass_shift, " times the mass matrix");
   }
 
   /// The least eigenvalues of a matrix that is well conditioned once it is scaled (a mass matrix,

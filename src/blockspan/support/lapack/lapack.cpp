@@ -8,7 +8,6 @@
 #include <blockspan/support/lapack/lapack.hpp>
 #include <blockspan/support/lapack/lapack_calls.hpp>
 #include <blockspan/support/lapack/lapack_steps.hpp>
-#include <blockspan/support/out_of_memory.hpp>
 
 #include <sys/mman.h>
 
@@ -68,8 +67,8 @@ void require_room() {
   void* const room =
       ::mmap(nullptr, buffers, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (room == MAP_FAILED)
-    throw OutOfMemory(
-        "OpenBLAS: out of memory: 128 MiB that it takes for buffers are not free (ulimit -v?)");
+    fail(ErrorKind::out_of_memory, "OpenBLAS",
+         "out of memory: 128 MiB that it takes for buffers are not free (ulimit -v?)");
   ::munmap(room, buffers);
   // Makes OpenBLAS allocate its buffers now: calls with small matrices may defer that.
   double one[] = {1, 0, 0, 1};
