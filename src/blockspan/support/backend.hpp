@@ -5,6 +5,7 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <blockspan/support/error.hpp>
 #include <blockspan/support/rooms.hpp>
 
 namespace blockspan::support {
@@ -41,6 +42,20 @@ void* native_stream([[maybe_unused]] Exec const& exec) {
   if constexpr (on_cuda_v<Exec>) return exec.cuda_stream();
 #endif
   return nullptr;
+}
+
+/// Makes the device of the instance the current one of this thread, as Kokkos does for its own
+/// launches: CUDA and its libraries work on the current one, which may be another. Nothing on
+/// hosts.
+template <class Exec>
+void use_device_of([[maybe_unused]] Exec const& exec) {
+#ifdef KOKKOS_ENABLE_CUDA
+  if constexpr (on_cuda_v<Exec>) {
+    cudaError_t const error = cudaSetDevice(exec.cuda_device());
+    require(error == cudaSuccess, "blockspan",
+            "the device of an instance cannot be used: ", cudaGetErrorString(error));
+  }
+#endif
 }
 
 /// An instance on a stream created by another library; none on hosts.

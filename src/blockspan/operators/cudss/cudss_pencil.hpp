@@ -95,6 +95,7 @@ class CudssPencil final : public ScaledPencil {
     k_values_ = values(pencil.k), m_values_ = values(pencil.m);
     scaling_on_device_ = copied(exec_, "scaling", scaling().data(), scaling().size());
     values_ = allocate<Values>(exec_, "Blockspan::cudss::values", entries);
+    use_device_of(exec_);
     solver_.emplace(library, native_stream(exec_),
                     LowerTriangle{rows(), static_cast<std::int64_t>(entries), offsets_.data(),
                                   columns_.data(), values_.data(), is_complex_v<Scalar>});
@@ -112,6 +113,7 @@ class CudssPencil final : public ScaledPencil {
     require(std::isfinite(shift), "blockspan::exact", "the shift is ", shift);
     shift_ = shift;
     set_values(shift);
+    use_device_of(exec_);
     solver_->factor();
     exec_.fence("Blockspan::cudss::factor");
     auto const inertia = solver_->inertia();
@@ -196,6 +198,7 @@ class CudssPencil final : public ScaledPencil {
     auto const in = allocate<Columns>(exec_, "Blockspan::cudss::in", rows(), columns);
     auto const out = allocate<Columns>(exec_, "Blockspan::cudss::out", rows(), columns);
     convert_block(exec_, X, in);
+    use_device_of(exec_);
     solver_->solve(in.data(), out.data(), columns);
     convert_block(exec_, out, Z);
   }

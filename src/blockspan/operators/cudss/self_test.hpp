@@ -77,6 +77,7 @@ std::string self_test(Exec const& exec, Library const& library) {
     auto const values = copied(exec, "values", A.values.data(), A.values.size());
     exec.fence("Blockspan::cudss::self_test");
     auto const rows = static_cast<std::int64_t>(A.offsets.size()) - 1;
+    use_device_of(exec);
     Solver solver(library, native_stream(exec),
                   {rows, static_cast<std::int64_t>(A.columns.size()), offsets.data(),
                    columns.data(), values.data(), is_complex_v<Scalar>});

@@ -15,6 +15,7 @@
 #include <blockspan/operators/cusparse_operator.hpp>
 #include <blockspan/operators/entries/peer_operator.hpp>
 #include <blockspan/sparse/crs_matrix.hpp>
+#include <blockspan/support/backend.hpp>
 #include <blockspan/support/cuda_library.hpp>
 #include <blockspan/support/error.hpp>
 #include <blockspan/support/memory.hpp>
@@ -67,8 +68,9 @@ class CusparseProduct final : public PeerProduct<Scalar, Kokkos::Cuda> {
   using Exec = Kokkos::Cuda;
   using Matrix = CrsMatrix<Scalar, Exec>;
 
-  CusparseProduct(Matrix A, CusparseAlgorithm algorithm)
+  CusparseProduct(Exec const& exec, Matrix A, CusparseAlgorithm algorithm)
       : matrix_(std::move(A)), asked_(algorithm) {
+    use_device_of(exec);  // a handle is for the current device
     check_cusparse(cusparseCreate(&handle_.object), "cusparseCreate");
     check_cusparse(cusparseCreateConstCsr(&descriptor_.object, matrix_.numRows(), matrix_.numCols(),
                                           matrix_.nnz(), matrix_.graph.row_map.data(),
@@ -81,6 +83,7 @@ class CusparseProduct final : public PeerProduct<Scalar, Kokkos::Cuda> {
   void multiply(Exec const& exec, ConstBlock<Scalar, Exec> const& X,
                 Block<Scalar, Exec> const& Y) override {
     if (Y.extent(0) == 0 || Y.extent(1) == 0) return;
+    use_device_of(exec);
     Operands const operands(X, Y);
     check_cusparse(cusparseSetStream(handle_.object, exec.cuda_stream()), "cusparseSetStream");
     if (prepared_ != Y.extent(1) || vectors_ != operands.are_vectors) {
@@ -236,10 +239,10 @@ class CusparseProduct final : public PeerProduct<Scalar, Kokkos::Cuda> {
 };
 
 template <class Scalar, class Exec>
-std::unique_ptr<PeerProduct<Scalar, Exec>> make_cusparse_product(Exec const&,
+std::unique_ptr<PeerProduct<Scalar, Exec>> make_cusparse_product(Exec const& exec,
                                                                  CrsMatrix<Scalar, Exec> const& A,
                                                                  CusparseAlgorithm algorithm) {
-  return std::make_unique<CusparseProduct<Scalar>>(A, algorithm);
+  return std::make_unique<CusparseProduct<Scalar>>(exec, A, algorithm);
 }
 
 template <class Scalar, class Exec>

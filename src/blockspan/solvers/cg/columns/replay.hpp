@@ -3,6 +3,7 @@
 #include <Kokkos_Core.hpp>
 #include <Kokkos_Timer.hpp>
 
+#include <blockspan/support/backend.hpp>
 #include <blockspan/support/error.hpp>
 
 namespace blockspan::krylov {
@@ -55,6 +56,7 @@ class Replay<Kokkos::Cuda> {
       launching_ = timer.seconds();
       return false;
     }
+    use_device_of(exec);
     cudaError_t const error = cudaGraphLaunch(graph_, exec.cuda_stream());
     require(error == cudaSuccess, "blockspan::krylov::Replay",
             "CUDA refused to launch a graph: ", cudaGetErrorString(error));
@@ -64,6 +66,7 @@ class Replay<Kokkos::Cuda> {
  private:
   template <class Work>
   void record(Kokkos::Cuda const& exec, Work const& work) {
+    use_device_of(exec);
     cudaStream_t const stream = exec.cuda_stream();
     if (cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal) == cudaSuccess) {
       try {

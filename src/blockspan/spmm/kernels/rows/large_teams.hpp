@@ -6,6 +6,7 @@
 #include <climits>
 
 #include <blockspan/spmm/launch/call.hpp>
+#include <blockspan/support/backend.hpp>
 #include <blockspan/support/error.hpp>
 
 namespace blockspan::products {
@@ -57,8 +58,7 @@ void launch_in_large_teams(Call const& call, std::int64_t teams, Work const& wor
   auto const epilogue = make_epilogue<true>(call);
   auto const kernel = multiply_in_large_teams<Work, std::remove_const_t<decltype(epilogue)>>;
   constexpr auto bytes = static_cast<int>(sizeof(typename Work::Scratch));
-  // as Kokkos does for its launches: another device may be the current one of this thread
-  check(cudaSetDevice(call.exec.cuda_device()));
+  use_device_of(call.exec);
   check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
   LaunchSeenByTools const seen(call.exec, call.variant().label);
   kernel<<<static_cast<unsigned>(teams), Work::threads, bytes, call.exec.cuda_stream()>>>(work,
