@@ -1,10 +1,12 @@
 // The units of a matrix, of right-hand sides and of near-null vectors are of no account: powers of
 // four whose squares leave the range of numbers give the same bits, scaled.
 #include <cmath>
+#include <limits>
 #include <string>
 
 #include <gtest/gtest.h>
 
+#include <blockspan/blocks/column_terms.hpp>
 #include <blockspan/sparse/convert.hpp>
 #include <blockspan/sparse/host/host_csr.hpp>
 
@@ -152,6 +154,18 @@ TYPED_TEST(MultigridUnits, OfAsManyColumnsAsThereIsMemory) {
     EXPECT_NE(message_of([&] { M.apply(exec, vast, vast); }), "");
     EXPECT_TRUE(same_bits(applied(exec, M, x), wanted));
   }
+}
+
+/// Whichever part is NaN: a largest entry of zero would pass for a vector of zeros.
+TEST(LargestPart, IsNotANumberWhereAPartIsNone) {
+  using blockspan::blocks::largest_part;
+  double const nan = std::numeric_limits<double>::quiet_NaN();
+  using Complex = Kokkos::complex<double>;
+  EXPECT_EQ(largest_part(Complex(3, -4)), 4);
+  EXPECT_EQ(largest_part(-2.0f), 2.0f);
+  EXPECT_TRUE(std::isnan(largest_part(Complex(nan, 1))));
+  EXPECT_TRUE(std::isnan(largest_part(Complex(1, nan))));
+  EXPECT_TRUE(std::isnan(largest_part(nan)));
 }
 
 }  // namespace

@@ -83,6 +83,20 @@ struct SquareTerms {
   }
 };
 
+/// total = the larger of both; NaN if one of them is.
+template <class Real>
+KOKKOS_FORCEINLINE_FUNCTION void take_larger(Real& total, Real term) {
+  if (term > total || term != term) total = term;
+}
+
+/// The larger magnitude of the real and the imaginary part; NaN if one of them is.
+template <class Scalar>
+KOKKOS_FORCEINLINE_FUNCTION real_t<Scalar> largest_part(Scalar const& value) {
+  real_t<Scalar> largest = Kokkos::abs(real_part(value));
+  if constexpr (is_complex_v<Scalar>) take_larger(largest, Kokkos::abs(imaginary_part(value)));
+  return largest;
+}
+
 /// Largest magnitude of real and imaginary parts; NaN if an entry is NaN.
 template <class Scalar>
 struct LargestTerms {
@@ -92,12 +106,9 @@ struct LargestTerms {
   BlockRef<Scalar const> X;
 
   KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, std::int64_t j, Real* terms) const {
-    terms[0] = Kokkos::abs(real_part(X(i, j)));
-    if constexpr (is_complex_v<Scalar>) fold(terms[0], Kokkos::abs(imaginary_part(X(i, j))));
+    terms[0] = largest_part(X(i, j));
   }
-  KOKKOS_FORCEINLINE_FUNCTION static void fold(Real& total, Real term) {
-    if (term > total || term != term) total = term;
-  }
+  KOKKOS_FORCEINLINE_FUNCTION static void fold(Real& total, Real term) { take_larger(total, term); }
 };
 
 /// Calls run(X, Y), on hosts with unit strides as compile-time constants, so that loops vectorize.

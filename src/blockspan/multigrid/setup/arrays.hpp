@@ -25,16 +25,6 @@ KOKKOS_INLINE_FUNCTION double power_of_two(double norm) {
   return bits == 0 || bits == 0x7FF0000000000000u ? 1 : Kokkos::bit_cast<double>(bits);
 }
 
-/// The larger magnitude of the real and the imaginary part.
-template <class Scalar>
-KOKKOS_FUNCTION real_t<Scalar> largest_part(Scalar const& value) {
-  real_t<Scalar> const real = Kokkos::abs(real_part(value));
-  if constexpr (is_complex_v<Scalar>)
-    return Kokkos::max(real, Kokkos::abs(imaginary_part(value)));
-  else
-    return real;
-}
-
 /// Runs body(i) for 0 <= i < count. Asynchronous.
 template <class Exec, class Body>
 void each(Exec const& exec, char const* label, std::int64_t count, Body const& body) {

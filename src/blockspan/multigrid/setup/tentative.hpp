@@ -1,6 +1,7 @@
 #pragma once
 
 #include <blockspan/blocks/block.hpp>
+#include <blockspan/blocks/column_terms.hpp>
 #include <blockspan/multigrid/setup/graph.hpp>
 #include <blockspan/multigrid/setup/lanes.hpp>
 #include <blockspan/support/backend.hpp>
