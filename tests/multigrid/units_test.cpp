@@ -156,6 +156,39 @@ TYPED_TEST(MultigridUnits, OfAsManyColumnsAsThereIsMemory) {
   }
 }
 
+/// Values that change in place have other bounds, in the same arrays; a new setup decides the same.
+TYPED_TEST(MultigridUnits, RefreshedInPlaceHasTheBoundsOfTheNewValues) {
+  using Exec = typename TypeParam::Exec;
+  using Scalar = typename TypeParam::Scalar;
+  Exec const exec;
+  auto const A = generate<Scalar>(exec, std::string("laplace7:9"));
+  MultigridOptions<Scalar, Exec> const options{.coarse_rows = 10};
+  auto M = multigrid(exec, A, options);
+  auto const norm = [](auto const& of) { return of.hierarchy().levels[0].op->facts().norm_bound; };
+  auto const replace = [&](CrsMatrix<Scalar, Exec> const& values) {
+    Kokkos::deep_copy(exec, A.values, values.values);
+    exec.fence();
+    M.refresh(exec, A);
+  };
+  replace(convert_values<Scalar>(exec, A, real_t<Scalar>(3)));
+  EXPECT_EQ(norm(M), norm(multigrid(exec, A, options)));
+  // not Hermitian, and so large that squares of products overflow
+  auto host = blockspan::sparse::to_host(A);
+  HostMatrix<Scalar> skew{"skew", A.numRows(), A.numCols(), {0}, {}, {}};
+  real_t<Scalar> const large = sizeof(real_t<Scalar>) == 4 ? 1e25 : 1e200;
+  for (int i = 0; i < A.numRows(); ++i) {
+    for (int k = host.offsets(i); k < host.offsets(i + 1); ++k) {
+      int const j = host.indices(k);
+      skew.add(j, host.values(k) * (j == i ? large : large * (j < i ? 9 : -7)));
+    }
+    skew.end_row();
+  }
+  replace(to_device(exec, skew));
+  auto const wanted = multigrid(exec, A, options);
+  EXPECT_EQ(wanted.report().status, MultigridStatus::not_hermitian);
+  EXPECT_EQ(M.report().status, wanted.report().status) << M.report().message;
+}
+
 /// Whichever part is NaN: a largest entry of zero would pass for a vector of zeros.
 TEST(LargestPart, IsNotANumberWhereAPartIsNone) {
   using blockspan::blocks::largest_part;

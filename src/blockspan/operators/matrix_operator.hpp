@@ -90,6 +90,14 @@ class MatrixOperator final : public LinearOperator<Scalar, Exec>, public EntryAc
             .entries = this};
   }
 
+  /// This operator with the bounds of the current values; the plan is shared. One pass over the
+  /// matrix; fences the instance.
+  MatrixOperator with_current_bounds(Exec const& exec) const {
+    MatrixOperator copy(*this);
+    copy.bounds_ = operators::row_bounds(exec, sparse::matrix_ref<Exec>(matrix_));
+    return copy;
+  }
+
   std::shared_ptr<LinearOperator<Scalar, Exec> const> for_many_products(
       Exec const& exec) const override {
     return in_slices(exec);

@@ -61,8 +61,12 @@ void OneRank<Scalar, Exec>::take(Exec const& exec, Setup& setup, Levels& all, Ma
   if (!first.op && !ordered_.in_order())
     fingerprint_ = summarize(exec, pattern_ref<Exec>(A)).fingerprint;
   if (first.op && first.A.values.data() == before.values.data() &&
-      first.A.graph.entries.data() == before.graph.entries.data())
+      first.A.graph.entries.data() == before.graph.entries.data()) {
+    // the values may be others; cycles keep the operator that they have, whose bounds they never
+    // ask
+    first.op = std::make_shared<Operator<Scalar> const>(first.op->with_current_bounds(exec));
     return;
+  }
   ++all.generation;
   make_operator(exec, all, 0);  // its bounds depend on the values
 }
