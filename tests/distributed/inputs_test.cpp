@@ -38,6 +38,10 @@ TEST_F(InputsOfRanks, ProductsOfNoColumnsAreNothing) {
   for (auto const way : {Op::none, Op::transpose}) spmm(exec, way, 1.0, op, none, 0.0, none);
 }
 
+TEST_F(InputsOfRanks, NoCommunicatorIsRefused) {
+  EXPECT_THAT(message_of([] { mpi_communicator(MPI_COMM_NULL); }), HasSubstr("MPI_COMM_NULL"));
+}
+
 TEST_F(InputsOfRanks, AMatrixWithoutRowsIsDealtOut) {
   auto const nothing = distribute(exec, world(), CrsMatrix<Scalar, Exec>());
   EXPECT_EQ(nothing->partition().global_rows(), 0);

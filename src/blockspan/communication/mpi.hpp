@@ -14,7 +14,8 @@ namespace blockspan {
 /// BLOCKSPAN_GPU_AWARE_MPI says so (1; 0: it cannot), else staged through the host. MPI must be
 /// initialized, and stay so while a copy is in use; one thread at a time. Messages beyond 1 GiB are
 /// split. A rank that waits longer than BLOCKSPAN_WAIT_SECONDS (environment; default 600, 0: never)
-/// reports on stderr which rank it waits for. Throws Error where MPI fails.
+/// reports on stderr which rank it waits for. Throws Error where MPI fails, before MPI_Init, after
+/// MPI_Finalize, and for MPI_COMM_NULL or an intercommunicator.
 Communicator mpi_communicator(MPI_Comm comm);
 
 /// The MPI communicator of a Communicator from mpi_communicator, for other libraries. Throws Error

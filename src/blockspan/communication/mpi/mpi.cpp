@@ -100,12 +100,25 @@ class MpiExchange final : public PendingExchange {
   std::vector<MPI_Request> requests_;
 };
 
+/// What MPI would answer by ending the program: its calls before MPI_Init and after MPI_Finalize,
+/// and those with no communicator, which go to the default error handler.
+void require_usable(MPI_Comm comm) {
+  constexpr auto where = "mpi_communicator";
+  int initialized = 0, finalized = 0, between_groups = 0;
+  MPI_Initialized(&initialized);
+  require(initialized != 0, where, "MPI is not initialized");
+  MPI_Finalized(&finalized);
+  require(finalized == 0, where, "MPI is finalized");
+  require(comm != MPI_COMM_NULL, where, "MPI_COMM_NULL: this process has no part in it");
+  check(MPI_Comm_test_inter(comm, &between_groups), "MPI_Comm_test_inter");
+  require(between_groups == 0, where,
+          "an intercommunicator, whose messages go to another group; give an intracommunicator");
+}
+
 class MpiTransport final : public Transport {
  public:
   explicit MpiTransport(MPI_Comm comm) {
-    int initialized = 0;
-    MPI_Initialized(&initialized);
-    require(initialized != 0, "mpi_communicator", "MPI is not initialized");
+    require_usable(comm);
     check(MPI_Comm_dup(comm, &comm_), "MPI_Comm_dup");
     check(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
     check(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
