@@ -6,6 +6,7 @@
 
 #include <blockspan/distributed/distributed_multigrid.hpp>
 #include <blockspan/distributed/row_order.hpp>
+#include <blockspan/operators/block_jacobi.hpp>
 
 #include "distributed/ranks.hpp"
 #include "support/messages.hpp"
@@ -36,6 +37,17 @@ TEST_F(InputsOfRanks, ProductsOfNoColumnsAreNothing) {
   Vectors const none("none", static_cast<std::size_t>(op.rows()), 0);
   op.apply(exec, none, none);
   for (auto const way : {Op::none, Op::transpose}) spmm(exec, way, 1.0, op, none, 0.0, none);
+}
+
+/// Ranks whose own rows have other tiles, or none: the one with the most rows finds the size.
+TEST_F(InputsOfRanks, BlocksOfJacobiHaveOneSize) {
+  for (int const first : {0, 1, 2}) {  // the rank of the solid; the others have scalars, or no rows
+    CrsMatrix<Scalar, Exec> own;
+    if (me % 3 == first) own = generate<Scalar>(exec, "elasticity:5");
+    if (me % 3 == (first + 1) % 3) own = generate<Scalar>(exec, "laplace7:5");
+    BlockJacobiPreconditioner<Scalar, Exec> const T(exec, own, {}, world());
+    EXPECT_EQ(T.block_size(), first <= last ? 3 : 1) << first;
+  }
 }
 
 TEST_F(InputsOfRanks, NoCommunicatorIsRefused) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <type_traits>
 
@@ -32,8 +33,27 @@ int find_block_size(Exec const& exec, Matrix const& A) {
   return operators::find_block_size(exec, sparse::matrix_ref<Exec>(A));
 }
 
+namespace operators {
+
+/// The result of find(), a block size, of the rank with the most rows (the first of them), on all
+/// ranks, which call together: what ranks find in their own rows may differ. rows: of this rank.
+template <class Find>
+int block_size_of_ranks(Communicator const& all, std::int64_t rows, Find const& find) {
+  if (all.size() == 1) return find();
+  auto const of_ranks = all.gather(rows);
+  auto const most = std::max_element(of_ranks.begin(), of_ranks.end());
+  auto const chosen = static_cast<int>(most - of_ranks.begin());
+  int found = all.run_agreed([&] { return all.rank() == chosen ? find() : 1; });
+  all.broadcast(std::span(&found, 1), chosen);
+  return found;
+}
+
+}  // namespace operators
+
 struct BlockJacobiOptions {
-  int block_size = 0;  ///< rows of a block, 1 to 8; 0: the result of find_block_size
+  /// Rows of a block, 1 to 8; 0: the result of find_block_size, on several ranks that of the rank
+  /// with the most rows.
+  int block_size = 0;
   /// Treatment of a block B that is not positive definite. False: Error, since then A is not
   /// positive definite either. True, for eigenproblems of indefinite or singular matrices: |B|^-1
   /// replaces the inverse, so that the preconditioner stays positive definite, as |D|^-1 in the
@@ -76,7 +96,11 @@ class BlockJacobiPreconditioner final : public LinearOperator<Scalar, Exec> {
       require_order(A);
       require(block_size_ >= 0 && block_size_ <= 8, where, "blocks of ", block_size_,
               " rows; there are blocks of 1 to 8, and 0 for the size found in the pattern");
-      if (block_size_ == 0) block_size_ = find_block_size(exec, A);
+    });
+    if (block_size_ == 0)
+      block_size_ = operators::block_size_of_ranks(
+          all, rows_, [&] { return blockspan::find_block_size(exec, A); });
+    all.run_agreed([&] {
       inverses_ = allocate<Inverses>(exec, "Blockspan::block_jacobi",
                                      rows_ * static_cast<std::int64_t>(block_size_));
     });

@@ -81,17 +81,15 @@ void require_options(DistributedMatrix<Scalar, Exec> const& A,
 }
 
 /// Unknowns per node: from the coordinates, else the option block_size, else found in the rows of
-/// rank 0.
+/// the rank with the most.
 template <class Scalar, class Exec>
 int unknowns_of_node(Exec const& exec, DistributedMatrix<Scalar, Exec> const& A,
                      MultigridOptions<Scalar, Exec> const& options) {
   if (options.coordinates.extent(1) > 0) return static_cast<int>(options.coordinates.extent(1));
   if (options.block_size > 0) return options.block_size;
   auto const& ranks = A.row_space().communicator();
-  int found = ranks.run_agreed([&] {
-    return ranks.rank() == 0 ? blockspan::find_block_size(exec, A.diagonal_block(exec)) : 1;
-  });
-  ranks.broadcast(std::span(&found, 1), 0);
+  int const found = operators::block_size_of_ranks(
+      ranks, A.local_rows(), [&] { return find_block_size(exec, A.diagonal_block(exec)); });
   return A.partition().global_rows() % found == 0 ? found : 1;
 }
 
