@@ -10,6 +10,7 @@
 
 #include "distributed/ranks.hpp"
 #include "support/messages.hpp"
+#include "support/observed.hpp"
 
 namespace blockspan::test {
 namespace {
@@ -322,6 +323,31 @@ TEST_F(PreconditionerWord, FactorsOfRankZeroAreThoseOfOneRank) {
   }
 }
 #endif
+
+/// What `automatic` looks at first, its first preconditioner takes over: Jacobi's factors, and,
+/// where the graph of an indefinite pair asks for multigrid, the bounds that refuse it.
+TEST_F(PreconditionerWord, AutomaticMakesEachPartOnce) {
+  auto const A = generate<Scalar>(exec, "laplace7:4x4x700");
+  for (bool const indefinite : {false, true}) {
+    if (indefinite)
+      for (int i = 0; i < A.numRows(); ++i)
+        for (auto k = A.graph.row_map(i); k < A.graph.row_map(i + 1); ++k)
+          if (A.graph.entries(k) == i) A.values(k) -= 1;
+    for (SolveKind const kind : {SolveKind::system, SolveKind::eigenpairs}) {
+      auto const matrix = distribute(exec, world(), A);
+      auto const product = distributed_operator(exec, matrix);
+      PreconditionerInput<Scalar, Exec> const input{
+          .exec = exec, .A = matrix, .product = &product, .kind = kind, .tolerance = 1e-8};
+      auto const count = [&](std::string const& words, std::string const& label) {
+        auto const seen = observed(
+            [&] { make_preconditioner(input, parse_preconditioner_words("here", words)); });
+        return std::count(seen.labels.begin(), seen.labels.end(), label);
+      };
+      EXPECT_EQ(count("automatic", "Blockspan::jacobi_setup"), 1);
+      EXPECT_LE(count("automatic", "Blockspan::lanczos"), count("chebyshev", "Blockspan::lanczos"));
+    }
+  }
+}
 
 TEST_F(PreconditionerWord, TakesOtherValuesWhereThatIsLessWork) {
   auto const A = generate<Scalar>(exec, "laplace5:40x40");

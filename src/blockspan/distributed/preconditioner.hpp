@@ -103,9 +103,7 @@ class PreconditionerMaker {
 
   Made jacobi() const {
     if (positive()) require_diagonal();
-    Made made;
-    made.op = std::make_unique<JacobiPreconditioner<Scalar, Exec>>(jacobi_factors());
-    return made;
+    return jacobi(jacobi_factors());
   }
 
   Made block_jacobi(int block_size) const {
@@ -194,9 +192,14 @@ class PreconditionerMaker {
   Made first_of_automatic() const {
     std::optional<GraphShape> shape;
     bool early = false;
+    if (positive()) require_diagonal();
+    auto const W = jacobi_factors();
+    std::optional<ChebyshevSetup<Scalar, Exec>> polynomial;  // at most one: 12 products
+    auto const setup = [&]() -> auto const& {
+      if (!polynomial) polynomial = chebyshev_setup(W, ChebyshevOptions{});
+      return *polynomial;
+    };
     if (in_.tolerance > 0) {
-      if (positive()) require_diagonal();
-      auto const W = jacobi_factors();
       if constexpr (support::runs_on_host_v<Exec>) {
         shape = early_shape(in_.kind, in_.exec, *in_.A, *in_.product, W);
         early = shape && early_work(in_.kind, *shape, in_.columns, in_.tolerance) > 0;
@@ -204,23 +207,17 @@ class PreconditionerMaker {
         early = levels_at_once(in_.kind, in_.exec, *in_.A, *in_.product, W, in_.tolerance);
     }
     // what suits indefinite pairs is Jacobi
-    early = early && (positive() || chebyshev_setup(ChebyshevOptions{}).usable());
-    auto made = early ? Made{.automatic = true, .polynomial = true} : first_to_iterate();
+    early = early && (positive() || setup().usable());
+    auto made = early ? Made{.automatic = true, .polynomial = true} : first_to_iterate(W, setup);
     made.shape = shape;
     return made;
   }
 
   /// Jacobi for few rows and where the polynomial does not apply, else the polynomial.
   Made first_to_iterate() const {
-    bool may_change = true;
-    if (in_.A->partition().global_rows() >= automatic_least_rows) {
-      auto const setup = chebyshev_setup(ChebyshevOptions{});
-      if (begins_with_polynomial(in_.kind, setup)) return first_polynomial(setup);
-      may_change = positive() || setup.usable();
-    }
-    auto made = jacobi();
-    made.automatic = may_change;
-    return made;
+    if (positive()) require_diagonal();
+    auto const W = jacobi_factors();
+    return first_to_iterate(W, [&] { return chebyshev_setup(W, ChebyshevOptions{}); });
   }
 
   /// Factors, if they are linked and cost less than `left` iterations of the current method
@@ -259,6 +256,28 @@ class PreconditionerMaker {
   }
 
  private:
+  using Factors = typename JacobiPreconditioner<Scalar, Exec>::Factors;
+
+  static Made jacobi(Factors const& W) {
+    Made made;
+    made.op = std::make_unique<JacobiPreconditioner<Scalar, Exec>>(W);
+    return made;
+  }
+
+  /// The same with Jacobi's factors, and the setup of the polynomial, for a diagonal that suits.
+  template <class Setup>
+  Made first_to_iterate(Factors const& W, Setup const& polynomial_setup) const {
+    bool may_change = true;
+    if (in_.A->partition().global_rows() >= automatic_least_rows) {
+      auto const& setup = polynomial_setup();
+      if (begins_with_polynomial(in_.kind, setup)) return first_polynomial(setup);
+      may_change = positive() || setup.usable();
+    }
+    auto made = jacobi(W);
+    made.automatic = may_change;
+    return made;
+  }
+
   Communicator ranks() const { return in_.A->row_space().communicator(); }
   template <class Function>
   auto run_agreed(Function const& f) const {
@@ -288,7 +307,10 @@ class PreconditionerMaker {
 
   ChebyshevSetup<Scalar, Exec> chebyshev_setup(ChebyshevOptions const& options) const {
     if (positive()) require_diagonal();
-    auto const W = jacobi_factors();
+    return chebyshev_setup(jacobi_factors(), options);
+  }
+  ChebyshevSetup<Scalar, Exec> chebyshev_setup(Factors const& W,
+                                               ChebyshevOptions const& options) const {
     return operators::bounded_by_rows(
         blockspan::chebyshev_setup<Scalar, Exec>(in_.exec, *in_.product, W, options),
         in_.A->measure_rows(in_.exec, W.data()));
