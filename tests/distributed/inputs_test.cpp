@@ -1,6 +1,8 @@
 // Input at the edges, or of one rank alone: served, or an Error on all ranks; none waits.
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -37,6 +39,27 @@ TEST_F(InputsOfRanks, ProductsOfNoColumnsAreNothing) {
   Vectors const none("none", static_cast<std::size_t>(op.rows()), 0);
   op.apply(exec, none, none);
   for (auto const way : {Op::none, Op::transpose}) spmm(exec, way, 1.0, op, none, 0.0, none);
+}
+
+/// A rank that adds nothing to a row does not make it NaN.
+TEST_F(InputsOfRanks, TransposedProductsWithAnInfiniteFactorAreThoseOfOneRank) {
+  auto const op = distributed_operator(exec, distribute(exec, world(), A, &partition));
+  auto const n = static_cast<std::size_t>(A.numRows());
+  Vectors const X("X", n, 2), Y("Y", n, 2);
+  fill_random(exec, X, 5);
+  double const infinity = std::numeric_limits<double>::infinity();
+  for (double const alpha : {infinity, -infinity, std::numeric_limits<double>::quiet_NaN()})
+    for (double const beta : {0.0, 0.5, infinity}) {
+      Kokkos::deep_copy(Y, 2.0);
+      auto const x = local_rows(op.row_space(), X), y = local_rows(op.row_space(), Y);
+      spmm(exec, Op::transpose, alpha, A, X, beta, Y);
+      spmm(exec, Op::transpose, alpha, op, x, beta, y);
+      auto const of_ranks = whole_block(op.row_space(), y);
+      for (std::size_t i = 0; i < Y.size(); ++i)
+        ASSERT_TRUE(of_ranks.data()[i] == Y.data()[i] ||
+                    (std::isnan(of_ranks.data()[i]) && std::isnan(Y.data()[i])))
+            << alpha << ", " << beta << ": " << of_ranks.data()[i] << " for " << Y.data()[i];
+    }
 }
 
 /// Ranks whose own rows have other tiles, or none: the one with the most rows finds the size.

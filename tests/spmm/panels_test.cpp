@@ -1,3 +1,5 @@
+#include <cmath>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -55,6 +57,48 @@ TYPED_TEST(Panels, MultiplyEveryMatrixWithEveryOp) {
     SCOPED_TRACE(host.name);
     expect_right_in_panels<int>(exec, host);
     expect_right_in_panels<std::size_t>(exec, host);
+  }
+}
+
+/// Each part of the numbers is the same, or NaN in both.
+template <class Real>
+bool is_same_number(Real a, Real b) {
+  return a == b || (a != a && b != b);
+}
+template <class Real>
+bool is_same_number(Kokkos::complex<Real> const& a, Kokkos::complex<Real> const& b) {
+  return is_same_number(a.real(), b.real()) && is_same_number(a.imag(), b.imag());
+}
+
+/// alpha and beta that are NaN or infinite: what panels of a transposed matrix add up to is what
+/// one panel gives, also in rows to which not all of them contribute.
+TYPED_TEST(Panels, FollowTheRulesOfNumbersThatAreNotFinite) {
+  using Exec = typename TypeParam::Exec;
+  using Scalar = typename TypeParam::Scalar;
+  Exec const exec;
+  double const infinity = std::numeric_limits<double>::infinity();
+  double const nan = std::numeric_limits<double>::quiet_NaN();
+  for (auto const& host : battery<Scalar>()) {
+    auto const A = to_device<std::size_t>(exec, host);
+    auto const plan = cut_plan(exec, A);
+    SpmmPlan const whole(exec, A);
+    for (Op const op : all_ops)
+      for (double const alpha : {infinity, -infinity, nan, 2.0})
+        for (double const beta : {0.0, 0.5, infinity, nan}) {
+          if (alpha == 2 && std::isfinite(beta)) continue;  // tested above
+          ProductCase<Scalar> const c{host, op, 5, Scalar(alpha), Scalar(beta)};
+          auto const multiplied = [&](auto const& by) {
+            TestBlock<Scalar, Exec> const X(exec, right, c.X()), Y(exec, right, c.Y());
+            spmm(exec, by, op, c.alpha, A, X.const_view(), c.beta, Y.view);
+            exec.fence();
+            return Y.values();
+          };
+          auto const Y = multiplied(plan), wanted = multiplied(whole);
+          for (std::int64_t i = 0; i < Y.rows(); ++i)
+            for (std::int64_t j = 0; j < Y.columns(); ++j)
+              ASSERT_TRUE(is_same_number(Y(i, j), wanted(i, j)))
+                  << c.words() << ", row " << i << ": " << Y(i, j) << " for " << wanted(i, j);
+        }
   }
 }
 

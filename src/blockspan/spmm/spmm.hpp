@@ -44,9 +44,11 @@ Product<multiplier_t<Matrix>, scalar_t<Matrix>> make_product(Op op,
 /// it is NaN where alpha is NaN or infinite.
 ///
 /// The product is queued on `exec` and not waited for; plan.hpp says what the plan may allocate on
-/// a first call. The sum of an element runs in a fixed order, whatever the number of threads: same
-/// input, same backend, same bits. The error of an element is at most gamma (|alpha| |A| |X| +
-/// |beta| |Y|), gamma = m u / (1 - m u), m = (nonzeros of the row) + 3, twice that for complex.
+/// a first call; transposed products of several panels wait, and allocate as much as Y has, where
+/// alpha is not finite. The sum of an element runs in a fixed order, whatever the number of
+/// threads: same input, same backend, same bits. The error of an element is at most gamma (|alpha|
+/// |A| |X| + |beta| |Y|), gamma = m u / (1 - m u), m = (nonzeros of the row) + 3, twice that for
+/// complex.
 ///
 /// A, X and Y of half or bfloat16 (support/registers/sixteen_bit.hpp; where the library has them:
 /// CMake option Blockspan_STORAGE_SCALARS): alpha, beta and the sums are float, rounded once, at

@@ -13,6 +13,7 @@
 #include <blockspan/distributed/halo/packed_exchange.hpp>
 #include <blockspan/distributed/halo/part_plans.hpp>
 #include <blockspan/operators/linear_operator.hpp>
+#include <blockspan/spmm/launch/scale.hpp>
 #include <blockspan/spmm/run/dots.hpp>
 #include <blockspan/spmm/run/step.hpp>
 #include <blockspan/spmm/spmm.hpp>
@@ -56,7 +57,9 @@ class PartProducts {
   void multiply(Exec const& exec, Op op, Scalar const& alpha, XView const& X, Scalar const& beta,
                 YView const& Y) const {
     require_local("spmm", X, Y);
-    if (transposes(op))
+    if (transposes(op) && ranks().size() > 1 && !is_finite(alpha))
+      multiply_transposed_then_scale(exec, op, alpha, X, beta, Y);
+    else if (transposes(op))
       multiply_transposed(exec, op, alpha, X, beta, Y);
     else
       multiply_rows(exec, op, alpha, X, beta, Y);
@@ -239,6 +242,21 @@ class PartProducts {
         [&](Exec const& on) {
           multiply_ends(on, op, alpha, exchange_.block(X.extent(1)), beta, Y);
         });
+  }
+
+  /// For an alpha that is NaN or infinite: the contributions of ranks times alpha do not add up to
+  /// alpha times the whole sum (a rank that adds nothing to a row gives NaN), so alpha comes last.
+  template <class XView, class YView>
+  void multiply_transposed_then_scale(Exec const& exec, Op op, Scalar const& alpha, XView const& X,
+                                      Scalar const& beta, YView const& Y) const {
+    auto const sums = ranks().run_agreed([&] {
+      return allocate<Block<Scalar, Exec>>(exec, "Blockspan::distributed::sums", Y.extent(0),
+                                           Y.extent(1));
+    });
+    multiply_transposed(exec, op, Scalar(1), X, Scalar(0), sums);
+    products::scale_sums<Exec, Scalar>(exec, blocks::block_ref<Exec>(sums), alpha, beta,
+                                       blocks::block_ref<Exec>(Y));
+    exec.fence("Blockspan::distributed: the sums are freed");
   }
 
   /// The reverse exchange: the boundaries contribute to rows of the packed block, which are sent to

@@ -58,6 +58,26 @@ void scale_block(Exec const& exec, Scalar const& alpha, Scalar const& beta,
   for_each_entry(exec, "Blockspan::spmm::scale", Y, ScaleEntry<Storage>{Y, row});
 }
 
+template <class Storage>
+struct ScaleSums {
+  using Scalar = computed_t<Storage>;
+  BlockRef<Storage const> S;
+  BlockRef<Storage> Y;
+  Scalar alpha, beta;
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t i, std::int64_t j) const {
+    Scalar const scaled = alpha * Scalar(S(i, j));
+    Y(i, j) = Storage(beta == Scalar(0) ? scaled : scaled + beta * Scalar(Y(i, j)));
+  }
+};
+
+/// Y = alpha S + beta Y for the sums S of a product; beta = 0 does not read Y.
+template <class Exec, class Storage>
+void scale_sums(Exec const& exec, BlockRef<Storage const> const& S,
+                computed_t<Storage> const& alpha, computed_t<Storage> const& beta,
+                BlockRef<Storage> const& Y) {
+  for_each_entry(exec, "Blockspan::spmm::scale_sums", Y, ScaleSums<Storage>{S, Y, alpha, beta});
+}
+
 /// A vector of a row without entries.
 template <int Width, class Scalar>
 KOKKOS_FORCEINLINE_FUNCTION void scale_vector(BlockRef<Scalar> const& Y, std::int64_t row,

@@ -19,6 +19,7 @@
 #include <blockspan/spmm/run/multiply.hpp>
 #include <blockspan/spmm/run/run.hpp>
 #include <blockspan/support/backend.hpp>
+#include <blockspan/support/memory.hpp>
 
 namespace blockspan::products {
 
@@ -33,6 +34,25 @@ bool finished_without_matrix(Exec const& exec, Product<Scalar, Storage> const& p
   if (product.alpha != Scalar(0)) return false;
   scale_block(exec, product.alpha, product.beta, product.Y);
   return true;
+}
+
+/// A transposed product of several panels whose alpha is NaN or infinite: times alpha, the sums of
+/// panels do not add up to alpha times the whole sum (a panel without entries of a row gives NaN),
+/// so multiply(with alpha 1) adds them in memory of its own, and alpha comes last. Any other
+/// product is multiplied as it is. Fences where it allocates.
+template <class Exec, class Scalar, class Storage, class Multiply>
+void scale_last_if_not_finite(Exec const& exec, std::size_t panels,
+                              Product<Scalar, Storage> const& product, Multiply const& multiply) {
+  if (panels < 2 || !transposes(product.op) || is_finite(product.alpha)) return multiply(product);
+  auto const& Y = product.Y;
+  using Memory = Kokkos::View<Storage*, typename Exec::memory_space>;
+  auto const memory = allocate<Memory>(exec, "Blockspan::spmm::sums", Y.rows * Y.columns);
+  auto sums = product;
+  sums.alpha = Scalar(1), sums.beta = Scalar(0);
+  sums.Y = {memory.data(), Y.rows, Y.columns, Y.columns, 1};
+  multiply(sums);
+  scale_sums<Exec, Storage>(exec, sums.Y, product.alpha, product.beta, Y);
+  exec.fence("Blockspan::spmm, transposed in panels with an alpha that is not finite");
 }
 
 /// A variant that was asked for by its id runs, or the call throws.
@@ -134,14 +154,10 @@ void run(Exec const& exec, PlanState<Exec, Ordinal>* plan, Decision const& decis
 }
 
 template <class Exec, class Scalar, class Storage, class Ordinal>
-void multiply(Exec const& exec, PlanPanels<Exec, Ordinal>& plan,
-              MatrixRef<Storage, void, Ordinal> const& A, Product<Scalar, Storage> const& product) {
+void multiply_panels(Exec const& exec, PlanPanels<Exec, Ordinal>& plan,
+                     MatrixRef<Storage, void, Ordinal> const& A,
+                     Product<Scalar, Storage> const& product) {
   constexpr bool sixteen_bits = !std::is_same_v<Scalar, Storage>;
-  check_product("blockspan::spmm", A.pattern, product);
-  check_plan("blockspan::spmm", plan, A.pattern);
-  require(!sixteen_bits || A.pattern.block == 1, "blockspan::spmm", "blocks of ", A.pattern.block,
-          " x ", A.pattern.block, " have no kernel for 16-bit scalars");
-  if (finished_without_matrix(exec, product)) return;
   for (std::size_t p = 0; p < plan.states.size(); ++p) {
     auto const& panel = plan.rows.panels[p];
     auto& state = *plan.states[p];
@@ -154,6 +170,19 @@ void multiply(Exec const& exec, PlanPanels<Exec, Ordinal>& plan,
     if (decision.launches.empty()) refuse(*choice.variant, part);
     run(exec, &state, decision, factor, part);
   }
+}
+
+template <class Exec, class Scalar, class Storage, class Ordinal>
+void multiply(Exec const& exec, PlanPanels<Exec, Ordinal>& plan,
+              MatrixRef<Storage, void, Ordinal> const& A, Product<Scalar, Storage> const& product) {
+  constexpr bool sixteen_bits = !std::is_same_v<Scalar, Storage>;
+  check_product("blockspan::spmm", A.pattern, product);
+  check_plan("blockspan::spmm", plan, A.pattern);
+  require(!sixteen_bits || A.pattern.block == 1, "blockspan::spmm", "blocks of ", A.pattern.block,
+          " x ", A.pattern.block, " have no kernel for 16-bit scalars");
+  if (finished_without_matrix(exec, product)) return;
+  scale_last_if_not_finite(exec, plan.states.size(), product,
+                           [&](auto const& some) { multiply_panels(exec, plan, A, some); });
 }
 
 template <class Exec, class Scalar, class Ordinal>
@@ -195,9 +224,10 @@ void multiply(Exec const& exec, MatrixRef<Scalar, Offset, Ordinal> const& A,
   check_product("blockspan::spmm", all.pattern, product);
   if (finished_without_matrix(exec, product)) return;
   auto const rows = cut_into_panels(exec, A.pattern);
-  for (auto const& panel : rows.panels)
-    multiply_unplanned(exec, panel.pattern, values_of(all, panel),
-                       product_of_panel(product, panel));
+  scale_last_if_not_finite(exec, rows.panels.size(), product, [&](Product<Scalar> const& some) {
+    for (auto const& panel : rows.panels)
+      multiply_unplanned(exec, panel.pattern, values_of(all, panel), product_of_panel(some, panel));
+  });
   // the narrowed offsets are given back on return
   if (rows.offsets.extent(0) > 0) exec.fence("Blockspan::spmm without a plan, narrowed offsets");
 }
