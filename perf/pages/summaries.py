@@ -1,12 +1,10 @@
 """Numbers made of all cases of a study, in the words of its summaries: geomean:WHO:PEER, mean_speedup,
-peak and least (of speed-ups), mean_gflops:WHO, geomean_floor:WHO, accuracy:rule (how often the rule
-names the faster of row split and merge), crossover:WHO:PEER (fill from which PEER is faster),
-behind:WHO:PEER (cases with a speed-up below one), worst:WHO:PEER (the ten largest), by_width:SUMMARY
-(one for each number of columns)."""
+peak and least (of speed-ups), mean_gflops:WHO, geomean_floor:WHO, behind:WHO:PEER (cases with a speed-up
+below one), worst:WHO:PEER (the ten largest), by_width:SUMMARY (one for each number of columns)."""
 
 from pages.results import geometric_mean
 from pages.text import name
-from pages.values import Missing, evaluate, number, rule
+from pages.values import Missing, evaluate, number
 
 
 def collected(results, value):
@@ -27,35 +25,6 @@ def counted(text, numbers, without):
         return "no case" + (f" ({without} without a right result)" if without else "")
     cases = f"{len(numbers)} case" + ("s" if len(numbers) != 1 else "")
     return f"{text} ({cases}" + (f"; {without} without a right result left out)" if without else ")")
-
-
-def accuracy(results):
-    right = total = 0
-    for case in results["cases"]:
-        split, merge = (number(results, case, f"ms:{who}") for who in ("row_split", "merge"))
-        if split and merge:
-            total += 1
-            right += (rule(case) == "merge") == (merge < split)
-    return f"{100 * right / total:.1f} % ({right} of {total} cases)" if total else "no case"
-
-
-def crossover(results, who, peer):
-    points = []
-    for case in results["cases"]:
-        fill = case.get("fill")
-        times = [number(results, case, f"ms:{name}") for name in (who, peer)]
-        if fill is not None and all(times):
-            points.append((fill, times[1] < times[0]))
-    points.sort()
-    if not points:
-        return "no case"
-    slower = [fill for fill, faster in points if not faster]
-    first = next((fill for fill, faster in points if faster and fill > max(slower, default=0)), None)
-    if first is None:
-        return f"above {100 * points[-1][0]:g} %, the largest measured"
-    below = max(slower, default=None)
-    return (f"between {100 * below:g} and {100 * first:g} %" if below is not None
-            else f"below {100 * first:g} %, the smallest measured")
 
 
 def extremes(results, kind, who, peer):
@@ -80,10 +49,6 @@ def summarize(results, value):
         return by_width(results, ":".join(rest))
     if kind in ("behind", "worst"):
         return extremes(results, kind, *rest)
-    if kind == "accuracy":
-        return accuracy(results)
-    if kind == "crossover":
-        return crossover(results, *rest)
     source = {"mean_gflops": "gflops:", "geomean_floor": "over_floor:"}.get(kind, "speedup:")
     numbers, without = collected(results, source + ":".join(rest))
     if not numbers:

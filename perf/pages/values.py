@@ -2,12 +2,11 @@
 
 Of a case: matrix, scalar, columns, source, rows, nonzeros, mean, longest; number (its place in the
 study); note:A.B (a member of its entry); floor, gather (ms), intensity (flop a byte of compulsory
-traffic), roof (GFLOP/s of that at the speed of a copy); rule (row_split or merge).
+traffic), roof (GFLOP/s of that at the speed of a copy).
 
 Of a contender, MEASURE:WHO: ms, min, max, mean, spread, setup (ms), total (of both), setup_products,
 gflops, gbytes, error, over_floor, over_gather, share (of the floor in the time), ran (the kernel), who
-(its id). WHO is an id, `rule` (the id that the rule names), or a family or the beginning of ids, of which
-the fastest right one counts.
+(its id). WHO is an id, or a family or the beginning of ids, of which the fastest right one counts.
 
 speedup:WHO:PEER: how often WHO runs while PEER runs once, total_speedup:WHO:PEER with the setups of
 both. Where one of them has no right result there is none, and the cell says who is to blame.
@@ -17,16 +16,11 @@ phase:KEY; it is the PEER of speedup:WHO:this."""
 
 from pages.results import fastest, is_choice, median, with_id
 
-RULE = 9.35  # nonzeros a row: Yang, Buluc, Owens 2018
 MEMBERS = ("matrix", "scalar", "columns", "source", "rows", "nonzeros", "mean", "longest")
 
 
 class Missing(Exception):
     """There is no such value; the words say why, as short as a cell."""
-
-
-def rule(case):
-    return "merge" if case["mean"] < RULE else "row_split"
 
 
 def flops(case):
@@ -35,8 +29,6 @@ def flops(case):
 
 def candidates(case, who):
     """The kernels that a word means."""
-    if who == "rule":
-        who = rule(case) if "mean" in case else "rule"
     exact = with_id(case, who)
     if exact:
         return [exact]
@@ -46,14 +38,14 @@ def candidates(case, who):
 
 
 def words_of(results):
-    """All that a study's layout calls a contender by."""
+    """All that a study's layout calls a contender by, and the two that records always keep."""
     words = [word for _, word in results["table"]]
     words += [word for plot in results["plots"] for _, word in plot["curves"]]
     words += [one["value"] for one in results["summaries"]]
     found = set()
     for word in words:
         measure, *who = word.removeprefix("by_width:").split(":")
-        several = measure in SPEEDUPS or measure.startswith(("geomean", "crossover", "mean_sp"))
+        several = measure in SPEEDUPS or measure.startswith(("geomean", "mean_sp"))
         found.update(who if several or measure in ("peak", "least", "behind", "worst")
                      else [":".join(who)])
     return sorted(found - {"", "this"}) + ["row_split", "merge"]
@@ -183,9 +175,6 @@ def evaluate(results, case, value, kernel=None):
         if intensity is None:
             raise Missing("-")
         return intensity if value == "intensity" else intensity * results["copy_gbytes"]
-    if value == "rule":
-        note(case, "mean")
-        return rule(case)
     measure, *who = value.split(":")
     if measure in SPEEDUPS:
         peer, own = (blamed(case, one, SPEEDUPS[measure]) for one in reversed(who))

@@ -9,10 +9,9 @@ namespace blockspan::perf {
 
 namespace {
 
-constexpr std::array<StudyEntry, 15> known_studies{{{"casper", casper},
+constexpr std::array<StudyEntry, 14> known_studies{{{"casper", casper},
                                                     {"spmv", spmv},
                                                     {"coalescing", coalescing},
-                                                    {"row_split_vs_merge", row_split_vs_merge},
                                                     {"variants", variants},
                                                     {"roofline", roofline},
                                                     {"widths", widths},

@@ -11,7 +11,6 @@ namespace blockspan::perf {
 Study casper(Scope const& scope);
 Study spmv(Scope const& scope);
 Study coalescing(Scope const& scope);
-Study row_split_vs_merge(Scope const& scope);
 Study variants(Scope const& scope);
 Study roofline(Scope const& scope);
 Study widths(Scope const& scope);

@@ -22,13 +22,6 @@ class Pages(InFolder):
         return {"group": "fill", "matrix": "m", "scalar": "f64", "columns": 1, "fill": fill,
                 "kernels": kernels}
 
-    def test_crossover_lies_between_the_fills(self):
-        document = {"cases": [self.fill(0.01, 1, 5), self.fill(0.03, 3, 5), self.fill(0.1, 9, 5)]}
-        self.assertEqual(summaries.summarize(document, "crossover:auto:dense"),
-                         "between 3 and 10 %")
-        document["cases"].pop()
-        self.assertIn("above 3 %", summaries.summarize(document, "crossover:auto:dense"))
-
     def test_a_speed_up_is_the_ratio_of_medians(self):
         case = self.fill(0.1, 2, 5)
         self.assertEqual(values.written({}, case, "speedup:auto:dense"), "2.50")

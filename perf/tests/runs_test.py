@@ -129,9 +129,8 @@ class Runs(InFolder):
     def test_list_names_all_studies(self):
         status, said = run("--list")
         self.assertEqual(status, 0)
-        for name in ("casper", "spmv", "coalescing", "row_split_vs_merge", "variants", "roofline",
-                     "widths", "forms", "scaling", "solvers", "multigrid",
-                     "families", "regrets", "collection", "cases"):
+        for name in ("casper", "spmv", "coalescing", "variants", "roofline", "widths", "forms",
+                     "scaling", "solvers", "multigrid", "families", "regrets", "collection", "cases"):
             self.assertIn("\n" + name + " ", "\n" + said)
 
 
