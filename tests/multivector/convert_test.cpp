@@ -18,10 +18,9 @@ class ConvertBlock : public ::testing::Test {};
 TYPED_TEST_SUITE(ConvertBlock, EveryConfig, ConfigNames);
 
 TYPED_TEST(ConvertBlock, RoundsEachEntryToNearestInAnyLayout) {
-  using Exec = typename TypeParam::Exec;
   using Scalar = typename TypeParam::Scalar;
   using Single = single_t<Scalar>;
-  Exec const exec;
+  typename TypeParam::Exec const exec;
   for (auto const& [n, k] : {std::pair{0, 3}, {1, 1}, {300, 5}, {1000, 33}}) {
     auto const x = random_block<Scalar>(n, k, 3);
     for (Storage const storage : all_storages) {
@@ -41,10 +40,9 @@ TYPED_TEST(ConvertBlock, RoundsEachEntryToNearestInAnyLayout) {
 }
 
 TYPED_TEST(ConvertBlock, AWiderPrecisionKeepsEveryDigit) {
-  using Exec = typename TypeParam::Exec;
   using Scalar = typename TypeParam::Scalar;
   using Single = single_t<Scalar>;
-  Exec const exec;
+  typename TypeParam::Exec const exec;
   auto const x = random_block<Single>(500, 4, 7);
   auto const X = make_block(exec, Storage::right, x), back = make_block(exec, Storage::left, x);
   auto const Y = make_block(exec, Storage::left, HostBlock<Scalar>(500, 4));

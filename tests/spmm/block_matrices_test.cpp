@@ -94,9 +94,8 @@ std::vector<HostMatrix<Scalar>> graphs() {
 }
 
 TYPED_TEST(BlockMatrices, AreMultipliedAsTheirEntriesAre) {
-  using Exec = typename TypeParam::Exec;
   using Scalar = typename TypeParam::Scalar;
-  Exec const exec;
+  typename TypeParam::Exec const exec;
   int const widths[] = {1, 2, 3, 4, 7, 8, 12, 16, 33};
   Scalar const factors[] = {Scalar(1), Scalar(0), Scalar(-0.75)};
   std::size_t turn = 0;

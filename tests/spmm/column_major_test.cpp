@@ -43,9 +43,8 @@ HostMatrix<Scalar> even() {
 }
 
 TYPED_TEST(ColumnMajor, EveryWidthAndLayoutIsRight) {
-  using Exec = typename TypeParam::Exec;
   using Scalar = typename TypeParam::Scalar;
-  Exec const exec;
+  typename TypeParam::Exec const exec;
   std::vector<HostMatrix<Scalar>> const matrices{even<Scalar>(), uneven<Scalar>()};
   for (auto const& host : matrices) {
     auto const A = to_device(exec, host);
@@ -64,9 +63,8 @@ TYPED_TEST(ColumnMajor, EveryWidthAndLayoutIsRight) {
 }
 
 TYPED_TEST(ColumnMajor, TransposedProductsAreRight) {
-  using Exec = typename TypeParam::Exec;
   using Scalar = typename TypeParam::Scalar;
-  Exec const exec;
+  typename TypeParam::Exec const exec;
   auto const host = uneven<Scalar>();
   auto const A = to_device(exec, host);
   SpmmPlan const plan(exec, A);

@@ -108,9 +108,8 @@ TYPED_TEST(Dots, AreRightWithEveryVariantAndWidth) {
 }
 
 TYPED_TEST(Dots, AreRightInEveryStorage) {
-  using Exec = typename TypeParam::Exec;
   using Scalar = typename TypeParam::Scalar;
-  Exec const exec;
+  typename TypeParam::Exec const exec;
   auto const host = random_matrix<Scalar>("random", 300, 300, [](auto i) { return i % 40; });
   auto const A = to_device(exec, host);
   SpmmPlan const plan(exec, A);
@@ -124,9 +123,8 @@ TYPED_TEST(Dots, AreRightInEveryStorage) {
 }
 
 TYPED_TEST(Dots, OfManyRowsAreAddedInSteps) {
-  using Exec = typename TypeParam::Exec;
   using Scalar = typename TypeParam::Scalar;
-  Exec const exec;
+  typename TypeParam::Exec const exec;
   auto const host = random_matrix<Scalar>(
       "many rows", 70001, 70001, [](std::int64_t i) { return i % 30000 == 7 ? 3000 : i % 4; });
   auto const A = to_device<std::size_t>(exec, host);

@@ -158,9 +158,8 @@ std::vector<HostMatrix<Scalar>> grouped_matrices() {
 }
 
 TYPED_TEST(GroupProducts, AreRightAtEveryWidth) {
-  using Exec = typename TypeParam::Exec;
   using Scalar = typename TypeParam::Scalar;
-  Exec const exec;
+  typename TypeParam::Exec const exec;
   std::size_t turn = 0;
   for (auto const& host : grouped_matrices<Scalar>()) {
     auto const A = to_device(exec, host);

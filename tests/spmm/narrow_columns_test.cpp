@@ -94,9 +94,8 @@ TYPED_TEST(NarrowColumns, AreRightForRowsBesideTheirColumns) {
 }
 
 TYPED_TEST(NarrowColumns, ServeStoredTransposes) {
-  using Exec = typename TypeParam::Exec;
   using Scalar = typename TypeParam::Scalar;
-  Exec const exec;
+  typename TypeParam::Exec const exec;
   auto const host = with_distance<Scalar>(60000, 400);
   auto const A = to_device(exec, host);
   SpmmPlan plan(exec, A);

@@ -101,9 +101,8 @@ TYPED_TEST(Products, EveryVariantIsRightAtItsUsualSizes) {
 }
 
 TYPED_TEST(Products, EveryWidthIsRightInEveryStorage) {
-  using Exec = typename TypeParam::Exec;
   using Scalar = typename TypeParam::Scalar;
-  Exec const exec;
+  typename TypeParam::Exec const exec;
   auto const host = random_matrix<Scalar>("random", 21, 17, [](std::int64_t i) { return i % 9; });
   auto const A = to_device(exec, host);
   SpmmPlan const plan(exec, A);
@@ -144,9 +143,8 @@ TYPED_TEST(Products, EveryGridOfLanesIsRight) {
 
 /// Devices let the passes over the columns of few rows run side by side.
 TYPED_TEST(Products, ManyColumnsOfFewRowsAreRight) {
-  using Exec = typename TypeParam::Exec;
   using Scalar = typename TypeParam::Scalar;
-  Exec const exec;
+  typename TypeParam::Exec const exec;
   auto const host = random_matrix<Scalar>("few rows", 60, 500,
                                           [](std::int64_t i) { return i == 9 ? 0 : 44 + i % 9; });
   auto const A = to_device(exec, host);
@@ -249,9 +247,8 @@ TYPED_TEST(Products, ResultsLargerThanTheCachesAreRight) {
 }
 
 TYPED_TEST(Products, ViewsMayHaveAnyLayout) {
-  using Exec = typename TypeParam::Exec;
   using Scalar = typename TypeParam::Scalar;
-  Exec const exec;
+  typename TypeParam::Exec const exec;
   auto const host = band<Scalar>(19);
   auto const A = to_device(exec, host);
   ProductCase<Scalar> const c{host, Op::none, 6};
@@ -275,9 +272,8 @@ TYPED_TEST(Products, ViewsMayHaveAnyLayout) {
 }
 
 TYPED_TEST(Products, EveryAlphaAndBetaIsRight) {
-  using Exec = typename TypeParam::Exec;
   using Scalar = typename TypeParam::Scalar;
-  Exec const exec;
+  typename TypeParam::Exec const exec;
   auto const host = random_matrix<Scalar>("random", 21, 17, [](std::int64_t i) { return i % 9; });
   auto const A = to_device(exec, host);
   SpmmPlan const plan(exec, A, {.algorithm = "segments", .segment_length = 4});
@@ -309,9 +305,8 @@ TYPED_TEST(Products, APlanIsNotNeeded) {
 }
 
 TYPED_TEST(Products, OffsetsMayHave64Bits) {
-  using Exec = typename TypeParam::Exec;
   using Scalar = typename TypeParam::Scalar;
-  Exec const exec;
+  typename TypeParam::Exec const exec;
   for (auto const& host : battery<Scalar>()) {
     auto const A = to_device<std::size_t>(exec, host);
     for (auto const& variant : offered_variants<Exec, Scalar>()) {
@@ -328,9 +323,8 @@ TYPED_TEST(Products, OffsetsMayHave64Bits) {
 }
 
 TYPED_TEST(Products, NoColumnsAreNoWork) {
-  using Exec = typename TypeParam::Exec;
   using Scalar = typename TypeParam::Scalar;
-  Exec const exec;
+  typename TypeParam::Exec const exec;
   auto const host = band<Scalar>(9);
   auto const A = to_device(exec, host);
   for (Op const op : all_ops) {

@@ -66,9 +66,8 @@ TYPED_TEST(HeldSlices, GiveTheBitsOfTheMatrix) {
 
 /// A column of a wider block is read with its stride.
 TYPED_TEST(HeldSlices, ReadColumnsOfWiderBlocks) {
-  using Exec = typename TypeParam::Exec;
   using Scalar = typename TypeParam::Scalar;
-  Exec const exec;
+  typename TypeParam::Exec const exec;
   auto const host = random_matrix<Scalar>("random", 530, 90, [](std::int64_t i) { return i % 6; });
   auto const A = to_device(exec, host);
   SpmmPlan plan(exec, A);
@@ -82,9 +81,8 @@ TYPED_TEST(HeldSlices, ReadColumnsOfWiderBlocks) {
 
 /// As long as the plan is not told of other values it has the old ones, and only of their array.
 TYPED_TEST(HeldSlices, AreReadAndRenewed) {
-  using Exec = typename TypeParam::Exec;
   using Scalar = typename TypeParam::Scalar;
-  Exec const exec;
+  typename TypeParam::Exec const exec;
   auto host = random_matrix<Scalar>("random", 333, 60, [](std::int64_t i) { return 1 + i % 9; });
   auto const A = to_device(exec, host);
   SpmmPlan plan(exec, A);
@@ -110,9 +108,8 @@ TYPED_TEST(HeldSlices, AreReadAndRenewed) {
 
 /// Another array of values may get the place of one that is gone.
 TYPED_TEST(HeldSlices, ServeNoLaterMatrixInThePlaceOfOneThatIsGone) {
-  using Exec = typename TypeParam::Exec;
   using Scalar = typename TypeParam::Scalar;
-  Exec const exec;
+  typename TypeParam::Exec const exec;
   auto const host =
       random_matrix<Scalar>("random", 333, 60, [](std::int64_t i) { return 1 + i % 9; });
   auto later = host;
@@ -129,9 +126,8 @@ TYPED_TEST(HeldSlices, ServeNoLaterMatrixInThePlaceOfOneThatIsGone) {
 
 /// No entry is made up: what is not finite stays in its rows.
 TYPED_TEST(HeldSlices, MultiplyNothingThatIsNotThere) {
-  using Exec = typename TypeParam::Exec;
   using Scalar = typename TypeParam::Scalar;
-  Exec const exec;
+  typename TypeParam::Exec const exec;
   auto const host = random_matrix<Scalar>("random", 500, 40, [](std::int64_t i) { return i % 4; });
   auto const A = to_device(exec, host);
   SpmmPlan plan(exec, A);

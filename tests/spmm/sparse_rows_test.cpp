@@ -42,9 +42,8 @@ HostMatrix<Scalar> sparse_rows(std::int64_t rows, std::int64_t longest) {
 }
 
 TYPED_TEST(SparseRows, AreRightForAllWidths) {
-  using Exec = typename TypeParam::Exec;
   using Scalar = typename TypeParam::Scalar;
-  Exec const exec;
+  typename TypeParam::Exec const exec;
   for (std::int64_t const rows : {1, 31, 33, 1000}) {
     auto const host = sparse_rows<Scalar>(rows, 3);
     auto const A = to_device(exec, host);
@@ -61,9 +60,8 @@ TYPED_TEST(SparseRows, AreRightForAllWidths) {
 }
 
 TYPED_TEST(SparseRows, OfAnyStorageAndLengthAreRight) {
-  using Exec = typename TypeParam::Exec;
   using Scalar = typename TypeParam::Scalar;
-  Exec const exec;
+  typename TypeParam::Exec const exec;
   for (std::int64_t const longest : {32, 33, 400}) {
     auto const host = sparse_rows<Scalar>(700, longest);
     auto const A = to_device(exec, host);

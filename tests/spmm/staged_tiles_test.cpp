@@ -98,9 +98,8 @@ TYPED_TEST(StagedTiles, AreRightAtEveryWidth) {
 
 /// What is not finite in X reaches the rows that have an entry there, and no others.
 TYPED_TEST(StagedTiles, SpreadInfinitiesNoFurtherThanTheEntries) {
-  using Exec = typename TypeParam::Exec;
   using Scalar = typename TypeParam::Scalar;
-  Exec const exec;
+  typename TypeParam::Exec const exec;
   constexpr int width = 64;
   for (Columns const drawn : {Columns::repeat, Columns::differ}) {
     auto const host = full_rows<Scalar>("a tenth", 100, 600, {40, 60}, drawn);

@@ -215,9 +215,8 @@ TYPED_TEST(StoredProducts, KeepEveryNumber) {
 /// Products of two numbers are exact in float and rounded once: to subnormal numbers, to the even
 /// one of two, beyond the greatest, to infinity and NaN.
 TYPED_TEST(StoredProducts, RoundOnce) {
-  using Exec = typename TypeParam::Exec;
   using Stored = typename TypeParam::Scalar;
-  Exec const exec;
+  typename TypeParam::Exec const exec;
   Random random(3);
   std::int64_t const n = 5000;
   HostMatrix<double> diagonal{"diagonal", n, n, {0}, {}, {}};

@@ -77,9 +77,8 @@ TYPED_TEST(HeldTranspose, IsReadByEveryVariant) {
 }
 
 TYPED_TEST(HeldTranspose, TakesTheNewValues) {
-  using Exec = typename TypeParam::Exec;
   using Scalar = typename TypeParam::Scalar;
-  Exec const exec;
+  typename TypeParam::Exec const exec;
   auto host = arrow<Scalar>(60);
   auto const A = to_device(exec, host);
   SpmmPlan plan(exec, A);
@@ -126,9 +125,8 @@ TYPED_TEST(HeldTranspose, ServesNoOtherMatrixOfThePattern) {
 
 /// Nor for those of a later one: their array would get the place of one that is gone.
 TYPED_TEST(HeldTranspose, ServesNoLaterMatrixInThePlaceOfOneThatIsGone) {
-  using Exec = typename TypeParam::Exec;
   using Scalar = typename TypeParam::Scalar;
-  Exec const exec;
+  typename TypeParam::Exec const exec;
   auto const host = arrow<Scalar>(40);
   auto later = host;
   for (auto& value : later.values) value *= Scalar(2);
@@ -143,9 +141,8 @@ TYPED_TEST(HeldTranspose, ServesNoLaterMatrixInThePlaceOfOneThatIsGone) {
 }
 
 TYPED_TEST(HeldTranspose, OfASymmetricOrHermitianMatrixIsItself) {
-  using Exec = typename TypeParam::Exec;
   using Scalar = typename TypeParam::Scalar;
-  Exec const exec;
+  typename TypeParam::Exec const exec;
   auto const expect = [&](HostMatrix<Scalar> const& host, Op same, std::string const& words) {
     auto const A = to_device(exec, host);
     SpmmPlan plan(exec, A);
@@ -176,9 +173,8 @@ TYPED_TEST(HeldTranspose, OfASymmetricOrHermitianMatrixIsItself) {
 }
 
 TYPED_TEST(HeldTranspose, SeesWhereASymmetryEnds) {
-  using Exec = typename TypeParam::Exec;
   using Scalar = typename TypeParam::Scalar;
-  Exec const exec;
+  typename TypeParam::Exec const exec;
   auto const same = [](Scalar x) { return x; };
   auto const symmetric = mirrored_band<Scalar>(50, same);
   auto nearly = symmetric;
@@ -217,9 +213,8 @@ TYPED_TEST(HeldTranspose, SeesWhereASymmetryEnds) {
 }
 
 TYPED_TEST(HeldTranspose, RefusesAnotherPattern) {
-  using Exec = typename TypeParam::Exec;
   using Scalar = typename TypeParam::Scalar;
-  Exec const exec;
+  typename TypeParam::Exec const exec;
   auto const A = to_device(exec, band<Scalar>(30)), B = to_device(exec, band<Scalar>(31));
   SpmmPlan plan(exec, A);
   EXPECT_THAT(message_of([&] { plan.hold_transpose(exec, B); }),

@@ -373,9 +373,8 @@ TYPED_TEST(WindowProducts, RunBesideSumsOfProducts) {
 
 /// What the chosen variant does not take is multiplied all the same.
 TYPED_TEST(WindowProducts, AreReplacedInPlansThatChose) {
-  using Exec = typename TypeParam::Exec;
   using Scalar = typename TypeParam::Scalar;
-  Exec const exec;
+  typename TypeParam::Exec const exec;
   auto const A = generate<Scalar>(exec, "elasticity:20");
   SpmmPlan const plan(exec, A);
   for (int const width : {7, 8})
