@@ -61,9 +61,7 @@ TYPED_TEST(Unlinked, PlansServeEveryMatrix) {
         for (int const width : {1, 3, 8, 33})
           for (Storage const storage : {right, left}) {
             ProductCase<double> const c{host, op, width, 1.5, -1.0};
-            expect_product(exec, Storages{storage, storage}, c, [&](auto const& X, auto const& Y) {
-              spmm(exec, plan, op, c.alpha, A, X, c.beta, Y);
-            });
+            expect_spmm(exec, plan, A, c, Storages{storage, storage});
           }
   }
 }

@@ -55,9 +55,7 @@ TYPED_TEST(ColumnMajor, EveryWidthAndLayoutIsRight) {
         if (columns == 17 && host.rows > 10000) continue;  // the reference takes its time
         Scalar const beta = columns == 7 ? Scalar(-2) : Scalar(0);
         ProductCase<Scalar> const c{host, Op::conjugate, columns, Scalar(1.5), beta};
-        expect_product(exec, storages, c, [&](auto const& X, auto const& Y) {
-          spmm(exec, plan, c.op, c.alpha, A, X, c.beta, Y);
-        });
+        expect_spmm(exec, plan, A, c, storages);
       }
   }
 }
@@ -69,9 +67,7 @@ TYPED_TEST(ColumnMajor, TransposedProductsAreRight) {
   auto const A = to_device(exec, host);
   SpmmPlan const plan(exec, A);
   ProductCase<Scalar> const c{host, Op::adjoint, 9, Scalar(-1), Scalar(0.5)};
-  expect_product(exec, {left, left}, c, [&](auto const& X, auto const& Y) {
-    spmm(exec, plan, c.op, c.alpha, A, X, c.beta, Y);
-  });
+  expect_spmm(exec, plan, A, c, {left, left});
 }
 
 /// What ran, and what it allocated, in the second product of a plan.
@@ -121,11 +117,7 @@ TYPED_TEST(ColumnMajor, ManyColumnsByWayOfScratchAreRight) {
       for (int const columns : {17, 33}) {
         Scalar const beta = columns == 33 ? Scalar(-2) : Scalar(0);
         ProductCase<Scalar> const c{host, Op::conjugate, columns, Scalar(1.5), beta};
-        auto const seen = observed([&] {
-          expect_product(exec, storages, c, [&](auto const& X, auto const& Y) {
-            spmm(exec, plan, c.op, c.alpha, A, X, c.beta, Y);
-          });
-        });
+        auto const seen = observed([&] { expect_spmm(exec, plan, A, c, storages); });
         if (on_cuda) {
           EXPECT_THAT(seen.labels, Contains("Blockspan::spmm::single_columns::staged"));
         }

@@ -75,8 +75,7 @@ TYPED_TEST(DotsCalls, AContiguousBlockComeFromTheKernelThatMultiplies) {
 }
 
 TYPED_TEST(DotsCalls, WhatCannotBeFusedComeFromAPassOfTheirOwn) {
-  using Exec = TypeParam;
-  Exec const exec;
+  TypeParam const exec;
   std::string const separate = "Blockspan::spmm_dots::separate", add = "Blockspan::spmm_dots::add";
   Seen const naive(exec, band<double>(40), {.algorithm = "thread_per_row"}, 8);
   EXPECT_EQ(naive.labels, (LabelList{"Blockspan::spmm::thread_per_row", separate, add}));

@@ -300,8 +300,7 @@ class DotsOn : public ::testing::Test {};
 TYPED_TEST_SUITE(DotsOn, Backends, ConfigNames);
 
 TYPED_TEST(DotsOn, LargeBlocksAreRightWhereYIsWrittenAroundTheCaches) {
-  using Exec = TypeParam;
-  Exec const exec;
+  TypeParam const exec;
   auto const host =
       random_matrix<double>("tall", 132000, 132000, [](std::int64_t i) { return i % 3; });
   auto const A = to_device(exec, host);

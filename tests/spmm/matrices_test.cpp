@@ -41,9 +41,7 @@ void expect_products(Exec const& exec, std::string const& name, Matrix const& A)
   SpmmPlan const plan(exec, A);
   for (Op const op : {Op::none, Op::adjoint}) {
     ProductCase<Scalar> const c{host, op, 5, Scalar(1), Scalar(-2)};
-    expect_product(exec, Storages{right, left}, c, [&](auto const& X, auto const& Y) {
-      spmm(exec, plan, op, c.alpha, A, X, c.beta, Y);
-    });
+    expect_spmm(exec, plan, A, c, Storages{right, left});
   }
 }
 

@@ -59,4 +59,13 @@ template <class Scalar, class Exec>
 void expect_product(Exec const& exec, Storages storages, ProductCase<Scalar> const& c,
                     std::type_identity_t<Multiply<Scalar, Exec>> const& multiply);
 
+/// The same with the product by a plan.
+template <class Exec, class Plan, class Matrix, class Scalar>
+void expect_spmm(Exec const& exec, Plan const& plan, Matrix const& A, ProductCase<Scalar> const& c,
+                 Storages storages = {right, right}) {
+  expect_product(exec, storages, c, [&](auto const& X, auto const& Y) {
+    spmm(exec, plan, c.op, c.alpha, A, X, c.beta, Y);
+  });
+}
+
 }  // namespace blockspan::test

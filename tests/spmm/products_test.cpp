@@ -66,9 +66,7 @@ TYPED_TEST(Products, EveryVariantMultipliesEveryMatrixWithEveryOp) {
         ProductCase<Scalar> const c{host, op, width, factor<Scalar>(turn),
                                     factor<Scalar>(turn / 5)};
         SCOPED_TRACE(variant.id);
-        expect_product(exec, storages, c, [&](auto const& X, auto const& Y) {
-          spmm(exec, plan, op, c.alpha, A, X, c.beta, Y);
-        });
+        expect_spmm(exec, plan, A, c, storages);
         ++turn;
       }
     }
@@ -92,9 +90,7 @@ TYPED_TEST(Products, EveryVariantIsRightAtItsUsualSizes) {
         if (width == 1 && variant.requires_aligned_x) continue;
         ProductCase<Scalar> const c{*host, Op::none, width, Scalar(1.5), Scalar(-1)};
         SCOPED_TRACE(variant.id);
-        expect_product(exec, Storages{right, right}, c, [&](auto const& X, auto const& Y) {
-          spmm(exec, plan, c.op, c.alpha, A, X, c.beta, Y);
-        });
+        expect_spmm(exec, plan, A, c);
       }
     }
   }
@@ -111,9 +107,7 @@ TYPED_TEST(Products, EveryWidthIsRightInEveryStorage) {
     for (Storage const x : all_storages)
       for (Storage const y : all_storages) {
         ProductCase<Scalar> const c{host, Op::none, width, Scalar(1.5), factor<Scalar>(turn++)};
-        expect_product(exec, {x, y}, c, [&](auto const& X, auto const& Y) {
-          spmm(exec, plan, c.op, c.alpha, A, X, c.beta, Y);
-        });
+        expect_spmm(exec, plan, A, c, {x, y});
       }
 }
 
@@ -134,9 +128,7 @@ TYPED_TEST(Products, EveryGridOfLanesIsRight) {
                               {.algorithm = algorithm, .lanes = {columns, entries, vectors}});
           for (int const width : {1, 3, 8, 20}) {
             ProductCase<Scalar> const c{host, Op::none, width, Scalar(1.5), Scalar(-1)};
-            expect_product(exec, Storages{right, right}, c, [&](auto const& X, auto const& Y) {
-              spmm(exec, plan, c.op, c.alpha, A, X, c.beta, Y);
-            });
+            expect_spmm(exec, plan, A, c);
           }
         }
 }
@@ -153,9 +145,7 @@ TYPED_TEST(Products, ManyColumnsOfFewRowsAreRight) {
     for (Scalar const beta : {Scalar(0), Scalar(-1)})
       for (Op const op : {Op::none, Op::adjoint}) {
         ProductCase<Scalar> const c{host, op, width, Scalar(1.5), beta};
-        expect_product(exec, Storages{right, right}, c, [&](auto const& X, auto const& Y) {
-          spmm(exec, plan, c.op, c.alpha, A, X, c.beta, Y);
-        });
+        expect_spmm(exec, plan, A, c);
       }
   }
 }
@@ -178,9 +168,7 @@ TYPED_TEST(Products, SomeWidthsOfManyRowsAreRight) {
     SpmmPlan const plan(exec, A, {.columns = 9, .algorithm = algorithm});
     for (int const width : {7, 9, 19, 31, 39, 10 * vector}) {
       ProductCase<Scalar> const c{host, Op::none, width, Scalar(1.5), Scalar(-1)};
-      expect_product(exec, Storages{right, right}, c, [&](auto const& X, auto const& Y) {
-        spmm(exec, plan, c.op, c.alpha, A, X, c.beta, Y);
-      });
+      expect_spmm(exec, plan, A, c);
     }
   }
 }
@@ -197,9 +185,7 @@ TYPED_TEST(Products, SingleColumnsOfManyEvenRowsAreRight) {
   for (int const width : {5, 7, 11, 13}) {
     Scalar const beta = width == 7 ? Scalar(0) : Scalar(-1);
     ProductCase<Scalar> const c{host, Op::none, width, Scalar(1.5), beta};
-    expect_product(exec, Storages{right, right}, c, [&](auto const& X, auto const& Y) {
-      spmm(exec, plan, c.op, c.alpha, A, X, c.beta, Y);
-    });
+    expect_spmm(exec, plan, A, c);
   }
 }
 
@@ -219,9 +205,7 @@ TYPED_TEST(Products, WideBlocksOfManyRowsAreRight) {
       EXPECT_NE(plan.explain(width, sizeof(Scalar)).find("in products of"), std::string::npos);
     }
     ProductCase<Scalar> const c{host, Op::none, width, Scalar(1.5), Scalar(-1)};
-    expect_product(exec, Storages{right, right}, c, [&](auto const& X, auto const& Y) {
-      spmm(exec, plan, c.op, c.alpha, A, X, c.beta, Y);
-    });
+    expect_spmm(exec, plan, A, c);
   };
   expect("rows", 34 * vector);
   expect("groups", 33 * vector);
@@ -241,14 +225,13 @@ TYPED_TEST(Products, ResultsLargerThanTheCachesAreRight) {
   auto const A = to_device(exec, host);
   SpmmPlan const plan(exec, A, {.columns = width});
   ProductCase<Scalar> const c{host, Op::none, width, Scalar(1.5), Scalar(0)};
-  expect_product(exec, Storages{right, right}, c, [&](auto const& X, auto const& Y) {
-    spmm(exec, plan, c.op, c.alpha, A, X, c.beta, Y);
-  });
+  expect_spmm(exec, plan, A, c);
 }
 
 TYPED_TEST(Products, ViewsMayHaveAnyLayout) {
+  using Exec = typename TypeParam::Exec;
   using Scalar = typename TypeParam::Scalar;
-  typename TypeParam::Exec const exec;
+  Exec const exec;
   auto const host = band<Scalar>(19);
   auto const A = to_device(exec, host);
   ProductCase<Scalar> const c{host, Op::none, 6};
@@ -280,16 +263,13 @@ TYPED_TEST(Products, EveryAlphaAndBetaIsRight) {
   for (Op const op : all_ops)
     for (std::size_t turn = 0; turn < 25; ++turn) {
       ProductCase<Scalar> const c{host, op, 8, factor<Scalar>(turn % 5), factor<Scalar>(turn / 5)};
-      expect_product(exec, Storages{right, right}, c, [&](auto const& X, auto const& Y) {
-        spmm(exec, plan, op, c.alpha, A, X, c.beta, Y);
-      });
+      expect_spmm(exec, plan, A, c);
     }
 }
 
 TYPED_TEST(Products, APlanIsNotNeeded) {
-  using Exec = typename TypeParam::Exec;
   using Scalar = typename TypeParam::Scalar;
-  Exec const exec;
+  typename TypeParam::Exec const exec;
   for (auto const& host : battery<Scalar>()) {
     auto const expect_right = [&](auto const& A) {
       for (Op const op : all_ops) {
@@ -305,8 +285,9 @@ TYPED_TEST(Products, APlanIsNotNeeded) {
 }
 
 TYPED_TEST(Products, OffsetsMayHave64Bits) {
+  using Exec = typename TypeParam::Exec;
   using Scalar = typename TypeParam::Scalar;
-  typename TypeParam::Exec const exec;
+  Exec const exec;
   for (auto const& host : battery<Scalar>()) {
     auto const A = to_device<std::size_t>(exec, host);
     for (auto const& variant : offered_variants<Exec, Scalar>()) {
@@ -314,9 +295,7 @@ TYPED_TEST(Products, OffsetsMayHave64Bits) {
       for (Op const op : {Op::none, Op::adjoint}) {
         SCOPED_TRACE(variant.id);
         ProductCase<Scalar> const c{host, op, 12, Scalar(1), Scalar(0)};
-        expect_product(exec, Storages{right, right}, c, [&](auto const& X, auto const& Y) {
-          spmm(exec, plan, op, c.alpha, A, X, c.beta, Y);
-        });
+        expect_spmm(exec, plan, A, c);
       }
     }
   }
@@ -329,16 +308,13 @@ TYPED_TEST(Products, NoColumnsAreNoWork) {
   auto const A = to_device(exec, host);
   for (Op const op : all_ops) {
     ProductCase<Scalar> const c{host, op, 0, Scalar(1), Scalar(0)};
-    expect_product(exec, Storages{right, left}, c, [&](auto const& X, auto const& Y) {
-      spmm(exec, SpmmPlan(exec, A), op, c.alpha, A, X, c.beta, Y);
-    });
+    expect_spmm(exec, SpmmPlan(exec, A), A, c, Storages{right, left});
   }
 }
 
 TYPED_TEST(Products, OneCorruptedEntryFailsTheCheck) {
-  using Exec = typename TypeParam::Exec;
   using Scalar = typename TypeParam::Scalar;
-  Exec const exec;
+  typename TypeParam::Exec const exec;
   auto const host = band<Scalar>(30);
   auto wrong = host;
   wrong.values[40] *= Scalar(1) + Scalar(1000 * unit_roundoff<Scalar>);

@@ -73,10 +73,7 @@ TYPED_TEST(HeldSlices, ReadColumnsOfWiderBlocks) {
   SpmmPlan plan(exec, A);
   plan.hold_slices(exec, A);
   ProductCase<Scalar> const c{host, Op::none, 1, Scalar(2), Scalar(-1)};
-  for (auto const& storages : mixed_storages)
-    expect_product(exec, storages, c, [&](auto const& X, auto const& Y) {
-      spmm(exec, plan, c.op, c.alpha, A, X, c.beta, Y);
-    });
+  for (auto const& storages : mixed_storages) expect_spmm(exec, plan, A, c, storages);
 }
 
 /// As long as the plan is not told of other values it has the old ones, and only of their array.

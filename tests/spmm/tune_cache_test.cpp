@@ -66,9 +66,7 @@ TYPED_TEST(TuneCache, IsWrittenOnAMissAndReadOnAHit) {
   }
   auto const plan = tuned_plan(exec, A, {.columns = 4}, {file});
   ProductCase<double> const c{host, Op::none, 3, 1.5, -1.0};
-  expect_product(exec, Storages{right, left}, c, [&](auto const& X, auto const& Y) {
-    spmm(exec, plan, c.op, c.alpha, A, X, c.beta, Y);
-  });
+  expect_spmm(exec, plan, A, c, Storages{right, left});
 }
 
 /// As another build may have left it on the same device: with tensor cores, with large teams.
