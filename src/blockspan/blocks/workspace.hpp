@@ -58,14 +58,6 @@ class Workspace {
     return joins_.data();
   }
 
-  /// Bytes currently allocated.
-  std::int64_t bytes_held() const {
-    std::size_t sum = 0;
-    for (auto const& buffer : device_) sum += buffer.size();
-    for (auto const& buffer : host_) sum += buffer.size();
-    return static_cast<std::int64_t>(sum);
-  }
-
  private:
   template <class Space>
   using Buffer = Kokkos::View<std::byte*, Space>;
