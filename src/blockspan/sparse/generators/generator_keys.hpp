@@ -7,6 +7,8 @@
 
 #include <blockspan/sparse/generators/generator_pattern.hpp>
 #include <blockspan/support/arithmetic.hpp>
+#include <blockspan/support/backend.hpp>
+#include <blockspan/support/bisect.hpp>
 #include <blockspan/support/interruption.hpp>
 
 // Patterns from a list of entries in any order: an entry is the 64-bit key row * 2^32 + column, so
@@ -45,9 +47,9 @@ struct SortSegments {
 /// unbalanced for the long rows of a power-law graph.
 template <class Exec>
 void sort_keys(Exec const& exec, Keys<Exec> const& keys) {
+    using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
   if constexpr (Kokkos::SpaceAccessibility<Kokkos::HostSpace,
                                            typename Exec::memory_space>::accessible) {
-    using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
     auto const size = static_cast<std::int64_t>(keys.extent(0));
     constexpr std::int64_t most = 1 << 22;  // keys of a segment: sorted in some tenths of a second
     std::int64_t const threads = size < 10000 ? 1 : exec.concurrency();
@@ -90,9 +92,9 @@ struct CompactKeys {
 };
 
 /// The keys without duplicates. Sorts `keys` in place.
+  using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
 template <class Exec>
 Keys<Exec> sorted_unique_keys(Exec const& exec, Keys<Exec> const& keys, NonzeroLimit const& limit) {
-  using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
   sort_keys(exec, keys);
   InterruptionCheck::step();
   Policy const policy(exec, 0, static_cast<std::int64_t>(keys.extent(0)));
@@ -113,15 +115,8 @@ struct RowsOfKeys {
   typename GeneratedPattern<Exec>::Offsets row_map;  // rows + 1
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    std::size_t low = 0, high = keys.extent(0);
-    while (low < high) {
-      std::size_t const middle = low + (high - low) / 2;
-      if (keys(middle) < entry_key(i, 0))
-        low = middle + 1;
-      else
-        high = middle;
-    }
-    row_map(i) = low;
+    row_map(i) = first_where(std::size_t(0), keys.extent(0),
+                             [&](std::size_t k) { return keys(k) >= entry_key(i, 0); });
   }
 };
 
@@ -139,12 +134,12 @@ template <class Exec>
 GeneratedPattern<Exec> pattern_of_keys(Exec const& exec, Keys<Exec> const& keys, std::int64_t rows,
                                        std::int64_t columns) {
   using Pattern = GeneratedPattern<Exec>;
-  using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
   auto const size = static_cast<std::int64_t>(keys.extent(0));
   Pattern pattern{
       .rows = rows,
       .columns = columns,
       .row_map =
+  using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
           allocate<typename Pattern::Offsets>(exec, "Blockspan::generate::row_map", rows + 1),
       .entries = allocate<typename Pattern::Indices>(exec, "Blockspan::generate::entries", size),
       .values = {}};

@@ -2,6 +2,7 @@
 
 #include <blockspan/sparse/generators/generator_hash.hpp>
 #include <blockspan/sparse/generators/generator_pattern.hpp>
+#include <blockspan/support/bisect.hpp>
 
 namespace blockspan::sparse {
 
@@ -33,15 +34,8 @@ struct TableLengths {
   std::uint64_t seed;
   KOKKOS_FUNCTION std::int64_t operator()(std::int64_t i) const {
     std::uint64_t const draw = hash(seed, HashStream::length, std::uint64_t(i), 0) >> 11;
-    std::int64_t low = 0, high = static_cast<std::int64_t>(survival.extent(0));
-    while (low < high) {  // the number of l with draw < t(l)
-      std::int64_t const middle = (low + high) / 2;
-      if (draw < survival(middle))
-        low = middle + 1;
-      else
-        high = middle;
-    }
-    return low;
+    return first_where(std::int64_t{0}, static_cast<std::int64_t>(survival.extent(0)),
+                       [&](std::int64_t length) { return draw >= survival(length); });
   }
 };
 

@@ -8,6 +8,8 @@
 #include <blockspan/sparse/generators/generator_random.hpp>
 #include <blockspan/sparse/generators/generator_rows.hpp>
 #include <blockspan/sparse/generators/spec/generator_lengths.hpp>
+#include <blockspan/support/backend.hpp>
+#include <blockspan/support/bisect.hpp>
 #include <blockspan/support/interruption.hpp>
 
 namespace blockspan::sparse {
@@ -77,15 +79,9 @@ struct CopyPermutedValues {
     int const row = result.row_of(i);
     for (std::size_t k = result.row_map(i); k < result.row_map(i + 1); ++k) {
       int const column = result.column_of(result.entries(k));
-      std::size_t low = source.row_map(row), high = source.row_map(row + 1);
-      while (low + 1 < high) {
-        std::size_t const middle = low + (high - low) / 2;
-        if (source.entries(middle) <= column)
-          low = middle;
-        else
-          high = middle;
-      }
-      result.values(k) = source.values(low);
+      auto const old = first_where(source.row_map(row), source.row_map(row + 1),
+                                   [&](std::size_t l) { return source.entries(l) >= column; });
+      result.values(k) = source.values(old);
     }
   }
 };
@@ -206,11 +202,11 @@ template <class Exec>
 GeneratedPattern<Exec> permute(Exec const& exec, GeneratedPattern<Exec> const& source,
                                std::uint64_t seed) {
   using Indices = typename GeneratedPattern<Exec>::Indices;
-  using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
   auto const tabulate = [&](std::int64_t n, HashStream stream) {
     auto const to = allocate<Indices>(exec, "Blockspan::generate::permutation", n);
     auto const from = allocate<Indices>(exec, "Blockspan::generate::inverse_permutation", n);
     Kokkos::parallel_for(
+  using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
         "Blockspan::generate::permutation", Policy(exec, 0, n),
         TabulatePermutation<Exec>{FeistelPermutation::make(n, seed, stream), to, from});
     return std::pair(to, from);

@@ -13,22 +13,6 @@
 
 namespace blockspan::products {
 
-/// First index in [0, n] whose key is not below `wanted`; keys ascend.
-template <class Key>
-KOKKOS_FUNCTION std::int64_t lower_bound(Key const* keys, std::int64_t n, Key wanted) {
-  std::int64_t low = 0;
-  while (n > 0) {
-    std::int64_t const half = n / 2;
-    if (keys[low + half] < wanted) {
-      low += half + 1;
-      n -= half + 1;
-    } else {
-      n = half;
-    }
-  }
-  return low;
-}
-
 /// What group_by_key launches, by tag. Atomics place the items of a group in any order; a rank sort
 /// within each group restores theirs.
 template <class Key>

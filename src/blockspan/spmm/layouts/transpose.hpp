@@ -7,6 +7,7 @@
 #include <blockspan/spmm/layouts/group_by_key.hpp>
 #include <blockspan/spmm/layouts/pattern.hpp>
 #include <blockspan/support/backend.hpp>
+#include <blockspan/support/bisect.hpp>
 #include <blockspan/support/memory.hpp>
 
 namespace blockspan::products {
@@ -19,8 +20,8 @@ struct FindRows {
   Ordinal* columns;
 
   KOKKOS_FUNCTION void operator()(std::int64_t i) const {
-    columns[i] =
-        static_cast<Ordinal>(lower_bound<int>(A.row_offsets, A.rows + 1, places[i] + 1) - 1);
+    auto const ends_later = [&](std::int64_t row) { return A.row_offsets[row + 1] > places[i]; };
+    columns[i] = static_cast<Ordinal>(first_where(std::int64_t{0}, A.rows, ends_later));
   }
 };
 
