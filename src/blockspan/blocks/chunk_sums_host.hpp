@@ -10,6 +10,7 @@
 #include <blockspan/blocks/over_ranks.hpp>
 #include <blockspan/blocks/row_chunks.hpp>
 #include <blockspan/support/arithmetic.hpp>
+#include <blockspan/support/backend.hpp>
 #include <blockspan/support/registers/register_set.hpp>
 #include <blockspan/support/registers/unroll.hpp>
 
@@ -191,10 +192,7 @@ struct ChunkSumsOnHost {
   }
 
   void launch(Exec const& exec, char const* label) const {
-    Kokkos::parallel_for(label,
-                         Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(
-                             exec, 0, ceil_div(nodes.count, together)),
-                         *this);
+    Kokkos::parallel_for(label, IndexRange<Exec>(exec, 0, ceil_div(nodes.count, together)), *this);
   }
 };
 

@@ -71,9 +71,7 @@ struct EntriesOfTask {
 
 template <class Exec, class Entry>
 void launch_entries(Exec const& exec, char const* label, EntriesOfTask<Entry> const& entries) {
-  Kokkos::parallel_for(
-      label, Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, entries.tasks),
-      entries);
+  Kokkos::parallel_for(label, IndexRange<Exec>(exec, 0, entries.tasks), entries);
 }
 
 /// Every entry of a block, on hosts; a task is a chunk of rows.
@@ -101,11 +99,11 @@ struct RowsPerTask {
 template <class Exec, class Scalar, class Entry>
 void for_each_entry(Exec const& exec, char const* label, BlockRef<Scalar> const& X,
                     Entry const& entry) {
-  using Range = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
   if (X.rows == 0 || X.columns == 0) return;
   bool const down = X.row_stride <= X.column_stride;
   if constexpr (runs_on_host_v<Exec>)
-    Kokkos::parallel_for(label, Range(exec, 0, ceil_div(X.rows, RowsPerTask<Entry>::chunk)),
+    Kokkos::parallel_for(label,
+                         IndexRange<Exec>(exec, 0, ceil_div(X.rows, RowsPerTask<Entry>::chunk)),
                          RowsPerTask<Entry>{entry, X.rows, X.columns, down});
   else
     launch_entries(exec, label, EntriesOfTask<Entry>(entry, X.rows, X.columns, down));
@@ -162,11 +160,11 @@ struct EntryOfRow {
 template <class Exec, class Kernel>
 void for_each_row(Exec const& exec, char const* label, std::int64_t rows, std::int64_t columns,
                   Kernel const& kernel) {
-  using Range = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
   using Entry = std::conditional_t<LoadsFirst<Kernel>, Kernel, EntryOfRow<Kernel>>;
   if (rows == 0 || columns == 0) return;
   if constexpr (runs_on_host_v<Exec>)
-    Kokkos::parallel_for(label, Range(exec, 0, ceil_div(rows, KernelOfRows<Kernel>::chunk)),
+    Kokkos::parallel_for(label,
+                         IndexRange<Exec>(exec, 0, ceil_div(rows, KernelOfRows<Kernel>::chunk)),
                          KernelOfRows<Kernel>{kernel, rows, columns});
   else
     launch_entries(exec, label, EntriesOfTask<Entry>(Entry{kernel}, rows, columns, false));

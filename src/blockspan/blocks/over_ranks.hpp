@@ -143,8 +143,7 @@ Given<Value> gather_nodes(Exec const& exec, NodesOfRanks<Value> const& nodes,
     device->gather(native_stream(exec), reinterpret_cast<std::byte*>(nodes.all),
                    rows.most_nodes_of_rank() * width * static_cast<std::int64_t>(sizeof(Value)));
     if (rows.one_partial_per_rank()) return {nodes.all, rows.communicator().size()};
-    Kokkos::parallel_for("Blockspan::join_over_ranks",
-                         Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, width),
+    Kokkos::parallel_for("Blockspan::join_over_ranks", IndexRange<Exec>(exec, 0, width),
                          JoinOverRanks<Fold, Value>{nodes.all, width, rows.nodes_of_all() - 1,
                                                     workspace.joins(exec)});
     return {nodes.all + rows.padded_root() * width, 1};
@@ -317,10 +316,9 @@ class GramsOverRanks {
     auto const [first, given] = gather_nodes<AddTerms>(exec_, nodes_, workspace_);
     for (std::size_t which = 0; which < count; ++which) {
       auto const& G = matrices_[which];
-      Kokkos::parallel_for(
-          "Blockspan::gram_of_ranks",
-          Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec_, 0, G.rows * G.columns),
-          AddMatrices<Scalar>{first + begin(which), given, nodes_.width, G});
+      Kokkos::parallel_for("Blockspan::gram_of_ranks",
+                           IndexRange<Exec>(exec_, 0, G.rows * G.columns),
+                           AddMatrices<Scalar>{first + begin(which), given, nodes_.width, G});
     }
   }
 

@@ -10,6 +10,7 @@
 #include <blockspan/sparse/checks/symmetry_kernels.hpp>
 #include <blockspan/sparse/crs_matrix.hpp>
 #include <blockspan/sparse/host/host_csr.hpp>
+#include <blockspan/support/backend.hpp>
 #include <blockspan/support/error.hpp>
 
 namespace blockspan {
@@ -54,8 +55,7 @@ struct DirichletElimination {
  private:
   template <class View>
   static auto rows_of(Exec const& exec, View const& X) {
-    using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
-    return Policy(exec, 0, static_cast<std::int64_t>(X.extent(0)));
+    return support::IndexRange<Exec>(exec, 0, static_cast<std::int64_t>(X.extent(0)));
   }
 };
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <type_traits>
 
@@ -25,6 +26,10 @@ inline constexpr bool on_cuda_v = std::is_same_v<Exec, Kokkos::Cuda>;
 template <class Exec>
 inline constexpr bool on_cuda_v = false;
 #endif
+
+/// A work item a row, or an entry: counted in 64 bits.
+template <class Exec, class... Tag>
+using IndexRange = Kokkos::RangePolicy<Exec, Tag..., Kokkos::IndexType<std::int64_t>>;
 
 /// Threads of a device that execute in lockstep: a warp of CUDA, a wavefront of HIP.
 #ifdef KOKKOS_ENABLE_HIP

@@ -7,6 +7,7 @@
 
 #include <blockspan/blocks/real_view.hpp>
 #include <blockspan/support/arithmetic.hpp>
+#include <blockspan/support/backend.hpp>
 #include <blockspan/support/registers/register_set.hpp>
 
 // Register tiles of the dense products on hosts: the sums of a tile occupy half to three quarters
@@ -66,7 +67,7 @@ void for_each_task(Exec const& exec, char const* name, std::int64_t tasks, std::
   if (numbers <= 1024) {
     for (std::int64_t task = 0; task < tasks; ++task) kernel(task);
   } else {
-    Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>> const range(exec, 0, tasks);
+    IndexRange<Exec> const range(exec, 0, tasks);
     Kokkos::parallel_for(name, range, kernel);
   }
 }

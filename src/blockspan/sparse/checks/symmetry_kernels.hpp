@@ -12,6 +12,7 @@
 
 #include <blockspan/sparse/host/host_csr.hpp>
 #include <blockspan/support/arithmetic.hpp>
+#include <blockspan/support/backend.hpp>
 #include <blockspan/support/error.hpp>
 #include <blockspan/support/scalar.hpp>
 
@@ -40,8 +41,7 @@ template <class Exec, class Offsets, class Indices>
 bool rows_ascend(Exec const& exec, Offsets const& offsets, Indices const& indices) {
   int ordered = 1;
   auto const rows = static_cast<std::int64_t>(offsets.extent(0)) - 1;
-  Kokkos::parallel_reduce("Blockspan::rows_in_order",
-                          Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, rows),
+  Kokkos::parallel_reduce("Blockspan::rows_in_order", IndexRange<Exec>(exec, 0, rows),
                           RowsInOrder<Offsets, Indices>{offsets, indices},
                           Kokkos::Min<int>(ordered));
   return ordered != 0;

@@ -8,6 +8,7 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <blockspan/support/backend.hpp>
 #include <blockspan/support/scalar.hpp>
 
 // The device side of validate: each search is a minimum over indices, and so deterministic.
@@ -66,9 +67,8 @@ template <class Exec, class Functor>
 std::int64_t first_index(Exec const& exec, char const* label, std::int64_t size,
                          Functor const& functor) {
   std::int64_t first = no_fault;
-  Kokkos::parallel_reduce(label,
-                          Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, size),
-                          functor, Kokkos::Min<std::int64_t>(first));
+  Kokkos::parallel_reduce(label, IndexRange<Exec>(exec, 0, size), functor,
+                          Kokkos::Min<std::int64_t>(first));
   return first == no_fault ? -1 : first;
 }
 
@@ -93,8 +93,7 @@ template <class Exec, class Offsets>
 std::int64_t row_of(Exec const& exec, Offsets const& offsets, std::int64_t position) {
   std::int64_t last = -1;
   auto const rows = static_cast<std::int64_t>(offsets.extent(0)) - 1;
-  Kokkos::parallel_reduce("Blockspan::validate_row",
-                          Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, rows),
+  Kokkos::parallel_reduce("Blockspan::validate_row", IndexRange<Exec>(exec, 0, rows),
                           FindRow<Offsets>{offsets, position}, Kokkos::Max<std::int64_t>(last));
   return last;
 }

@@ -47,7 +47,6 @@ struct SortSegments {
 /// unbalanced for the long rows of a power-law graph.
 template <class Exec>
 void sort_keys(Exec const& exec, Keys<Exec> const& keys) {
-    using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
   if constexpr (Kokkos::SpaceAccessibility<Kokkos::HostSpace,
                                            typename Exec::memory_space>::accessible) {
     auto const size = static_cast<std::int64_t>(keys.extent(0));
@@ -57,14 +56,15 @@ void sort_keys(Exec const& exec, Keys<Exec> const& keys) {
         ceil_div(std::max(ceil_div(size, most), threads), threads) * threads;
     for (std::int64_t first = 0; first < segments; first += threads) {
       InterruptionCheck::step();
-      Kokkos::parallel_for("Blockspan::generate::sort", Policy(exec, first, first + threads),
+      Kokkos::parallel_for("Blockspan::generate::sort",
+                           IndexRange<Exec>(exec, first, first + threads),
                            SortSegments<Exec>{keys.data(), size, segments, 0});
       exec.fence("Blockspan::generate: segments are sorted");
     }
     for (std::int64_t width = 1; width < segments; width *= 2) {
       InterruptionCheck::step();
       Kokkos::parallel_for("Blockspan::generate::merge",
-                           Policy(exec, 0, ceil_div(segments, 2 * width)),
+                           IndexRange<Exec>(exec, 0, ceil_div(segments, 2 * width)),
                            SortSegments<Exec>{keys.data(), size, segments, width});
       exec.fence("Blockspan::generate: segments are merged");
     }
@@ -92,12 +92,11 @@ struct CompactKeys {
 };
 
 /// The keys without duplicates. Sorts `keys` in place.
-  using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
 template <class Exec>
 Keys<Exec> sorted_unique_keys(Exec const& exec, Keys<Exec> const& keys, NonzeroLimit const& limit) {
   sort_keys(exec, keys);
   InterruptionCheck::step();
-  Policy const policy(exec, 0, static_cast<std::int64_t>(keys.extent(0)));
+  IndexRange<Exec> const policy(exec, 0, static_cast<std::int64_t>(keys.extent(0)));
   std::int64_t count = 0;
   Kokkos::parallel_reduce("Blockspan::generate::count_unique", policy, CompactKeys<Exec>{keys, {}},
                           count);
@@ -139,13 +138,12 @@ GeneratedPattern<Exec> pattern_of_keys(Exec const& exec, Keys<Exec> const& keys,
       .rows = rows,
       .columns = columns,
       .row_map =
-  using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
           allocate<typename Pattern::Offsets>(exec, "Blockspan::generate::row_map", rows + 1),
       .entries = allocate<typename Pattern::Indices>(exec, "Blockspan::generate::entries", size),
       .values = {}};
-  Kokkos::parallel_for("Blockspan::generate::rows_of_keys", Policy(exec, 0, rows + 1),
+  Kokkos::parallel_for("Blockspan::generate::rows_of_keys", IndexRange<Exec>(exec, 0, rows + 1),
                        RowsOfKeys<Exec>{keys, pattern.row_map});
-  Kokkos::parallel_for("Blockspan::generate::columns_of_keys", Policy(exec, 0, size),
+  Kokkos::parallel_for("Blockspan::generate::columns_of_keys", IndexRange<Exec>(exec, 0, size),
                        ColumnsOfKeys<Exec>{keys, pattern.entries});
   return pattern;
 }

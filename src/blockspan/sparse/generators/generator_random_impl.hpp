@@ -177,8 +177,7 @@ GeneratedPattern<Exec> generate_rmat(Exec const& exec, GeneratorSpec const& spec
     InterruptionCheck::step();
     Kokkos::parallel_for(
         "Blockspan::generate::rmat",
-        Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(
-            exec, first, std::min(first + together, edges)),
+        IndexRange<Exec>(exec, first, std::min(first + together, edges)),
         RmatEdges<Exec>{
             keys, scale, {threshold(a), threshold(a + b), threshold(a + b + c)}, spec.seed});
   }
@@ -190,10 +189,8 @@ GeneratedPattern<Exec> symmetrize(Exec const& exec, GeneratedPattern<Exec> const
                                   NonzeroLimit const& limit) {
   auto const nonzeros = static_cast<std::int64_t>(pattern.entries.extent(0));
   auto const keys = allocate<Keys<Exec>>(exec, "Blockspan::generate::edges", 2 * nonzeros);
-  Kokkos::parallel_for(
-      "Blockspan::generate::both_ways",
-      Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, pattern.rows),
-      BothWays<Exec>{pattern, keys});
+  Kokkos::parallel_for("Blockspan::generate::both_ways", IndexRange<Exec>(exec, 0, pattern.rows),
+                       BothWays<Exec>{pattern, keys});
   return pattern_of_keys(exec, sorted_unique_keys(exec, keys, limit), pattern.rows,
                          pattern.columns);
 }
@@ -206,8 +203,7 @@ GeneratedPattern<Exec> permute(Exec const& exec, GeneratedPattern<Exec> const& s
     auto const to = allocate<Indices>(exec, "Blockspan::generate::permutation", n);
     auto const from = allocate<Indices>(exec, "Blockspan::generate::inverse_permutation", n);
     Kokkos::parallel_for(
-  using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
-        "Blockspan::generate::permutation", Policy(exec, 0, n),
+        "Blockspan::generate::permutation", IndexRange<Exec>(exec, 0, n),
         TabulatePermutation<Exec>{FeistelPermutation::make(n, seed, stream), to, from});
     return std::pair(to, from);
   };
@@ -217,7 +213,7 @@ GeneratedPattern<Exec> permute(Exec const& exec, GeneratedPattern<Exec> const& s
                                     : tabulate(source.columns, HashStream::column_permutation);
   auto const keys = allocate<Keys<Exec>>(exec, "Blockspan::generate::permuted_keys",
                                          std::int64_t(source.entries.extent(0)));
-  Kokkos::parallel_for("Blockspan::generate::permuted_keys", Policy(exec, 0, source.rows),
+  Kokkos::parallel_for("Blockspan::generate::permuted_keys", IndexRange<Exec>(exec, 0, source.rows),
                        PermutedKeys<Exec>{source, new_row, new_column, keys});
   sort_keys(exec, keys);
   auto result = pattern_of_keys(exec, keys, source.rows, source.columns);
@@ -226,7 +222,8 @@ GeneratedPattern<Exec> permute(Exec const& exec, GeneratedPattern<Exec> const& s
   if (source.values.extent(0) > 0) {
     result.values = allocate<typename GeneratedPattern<Exec>::Values>(
         exec, "Blockspan::generate::values", std::int64_t(source.values.extent(0)));
-    Kokkos::parallel_for("Blockspan::generate::permuted_values", Policy(exec, 0, source.rows),
+    Kokkos::parallel_for("Blockspan::generate::permuted_values",
+                         IndexRange<Exec>(exec, 0, source.rows),
                          CopyPermutedValues<Exec>{source, result});
   }
   return result;

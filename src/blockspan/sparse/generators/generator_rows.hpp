@@ -1,6 +1,7 @@
 #pragma once
 
 #include <blockspan/sparse/generators/generator_pattern.hpp>
+#include <blockspan/support/backend.hpp>
 
 namespace blockspan::sparse {
 
@@ -46,7 +47,6 @@ GeneratedPattern<Exec> assemble_rows(Exec const& exec, char const* label, std::i
                                      std::int64_t columns, Rule const& rule,
                                      NonzeroLimit const& limit) {
   using Pattern = GeneratedPattern<Exec>;
-  using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
   std::int64_t const first = limit.first_row;
   if (limit.last_row >= 0) rows = limit.last_row - first;
   Pattern pattern{.rows = rows,
@@ -56,7 +56,7 @@ GeneratedPattern<Exec> assemble_rows(Exec const& exec, char const* label, std::i
                   .entries = {},
                   .values = {}};
   std::size_t nonzeros = 0;
-  Kokkos::parallel_scan(std::string(label) + "::count", Policy(exec, 0, rows + 1),
+  Kokkos::parallel_scan(std::string(label) + "::count", IndexRange<Exec>(exec, 0, rows + 1),
                         CountRows<Exec, Rule>{pattern.row_map, rule, rows, first}, nonzeros);
   exec.fence("Blockspan::generate: number of nonzeros");
   limit.check(static_cast<std::int64_t>(nonzeros));
@@ -64,7 +64,7 @@ GeneratedPattern<Exec> assemble_rows(Exec const& exec, char const* label, std::i
   pattern.entries = allocate<typename Pattern::Indices>(exec, "Blockspan::generate::entries", size);
   if (Rule::has_values)
     pattern.values = allocate<typename Pattern::Values>(exec, "Blockspan::generate::values", size);
-  Kokkos::parallel_for(std::string(label) + "::fill", Policy(exec, 0, rows),
+  Kokkos::parallel_for(std::string(label) + "::fill", IndexRange<Exec>(exec, 0, rows),
                        FillRows<Exec, Rule>{pattern, rule, first});
   return pattern;
 }

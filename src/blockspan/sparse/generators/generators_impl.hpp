@@ -5,6 +5,7 @@
 
 #include <blockspan/sparse/generators.hpp>
 #include <blockspan/sparse/generators/generator_random.hpp>
+#include <blockspan/support/backend.hpp>
 #include <blockspan/support/interruption.hpp>
 #include <blockspan/support/scalar.hpp>
 
@@ -94,11 +95,10 @@ CrsMatrix<Scalar, Exec, Offset> generate_rows(Exec const& exec, GeneratorSpec co
     values = sparse::converted<Values>(exec, "Blockspan::generate::values", pattern.values);
   } else {
     values = allocate<Values>(exec, "Blockspan::generate::values", nonzeros);
-    Kokkos::parallel_for(
-        "Blockspan::generate::hashed_values",
-        Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, last - first),
-        sparse::FillHashedValues<Exec, Values>{
-            pattern, {spec.seed, spec.symmetric, spec.values}, values, first});
+    Kokkos::parallel_for("Blockspan::generate::hashed_values",
+                         support::IndexRange<Exec>(exec, 0, last - first),
+                         sparse::FillHashedValues<Exec, Values>{
+                             pattern, {spec.seed, spec.symmetric, spec.values}, values, first});
   }
   auto const row_map =
       sparse::converted<Offsets>(exec, "Blockspan::generate::row_map", pattern.row_map);

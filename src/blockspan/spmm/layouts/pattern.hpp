@@ -11,13 +11,10 @@
 #include <blockspan/spmm/row_statistics.hpp>
 #include <blockspan/spmm/variants.hpp>
 #include <blockspan/support/arena.hpp>
+#include <blockspan/support/backend.hpp>
 #include <blockspan/support/memory.hpp>
 
 namespace blockspan::products {
-
-/// A work item a row, or an entry: counted in 64 bits.
-template <class Exec, class... Tag>
-using IndexRange = Kokkos::RangePolicy<Exec, Tag..., Kokkos::IndexType<std::int64_t>>;
 
 template <class Exec, class Ordinal>
 using RowArray = Kokkos::View<Ordinal*, typename Exec::memory_space>;

@@ -9,6 +9,7 @@
 #include <blockspan/sparse/matrix_ref.hpp>
 #include <blockspan/spmm/devices/host.hpp>
 #include <blockspan/support/arithmetic.hpp>
+#include <blockspan/support/backend.hpp>
 #include <blockspan/support/memory.hpp>
 
 // A copy of a matrix in slices (as SELL-C-sigma, Kreutzer et al. 2014, doi:10.1137/130930352,
@@ -126,10 +127,10 @@ RowSlices<Scalar, Exec, Ordinal> make_row_slices(Exec const& exec,
   resize(slices.rows, A.pattern.rows), resize(slices.ends, A.pattern.rows);
   resize(slices.first, count + 1), resize(slices.together, count);
   resize(slices.columns, A.pattern.entries), resize(slices.values, A.pattern.entries);
-  Kokkos::parallel_for("Blockspan::spmm_plan::slices",
-                       Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(
-                           exec, 0, ceil_div(A.pattern.rows, std::int64_t{Fill::rows_of_window})),
-                       Fill{A, slices});
+  Kokkos::parallel_for(
+      "Blockspan::spmm_plan::slices",
+      IndexRange<Exec>(exec, 0, ceil_div(A.pattern.rows, std::int64_t{Fill::rows_of_window})),
+      Fill{A, slices});
   exec.fence("Blockspan::spmm_plan::slices");
   return slices;
 }
