@@ -16,7 +16,7 @@
 
 namespace blockspan::products {
 
-struct ClustersChoice : tuning::ClustersLimits {
+struct ClustersChoice : LaunchedByRows, tuning::ClustersLimits {
   /// Whether sampling rows and their neighbours pays.
   static bool may_pay(RowStatistics const& rows, std::int64_t columns, ScalarKind const& scalar,
                       DeviceFacts const& device) {
@@ -46,18 +46,12 @@ struct ClustersChoice : tuning::ClustersLimits {
     return Cost{SegmentsChoice::cut_at(row, of, segment) - saved, segment};
   }
 
-  template <class Call>
-  static void launch(Call const& call) {
-    launch_by_rows(call);
-  }
-
   static constexpr SpmmVariant row{
       .id = "clusters",
       .label = "Blockspan::spmm::clusters",
       .parts =
           "whole rows, in clusters that share rows of X, whatever their order in the matrix; "
-          "direct "
-          "loads; X and Y where they are",
+          "direct loads; X and Y where they are",
       .source =
           "Blockspan; rows that share columns next to each other as in Jiang, Hong, Agrawal 2020, "
           "PPoPP, doi:10.1145/3332466.3374546, by clusters grown from seeds",

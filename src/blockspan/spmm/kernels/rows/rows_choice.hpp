@@ -22,7 +22,14 @@ void launch_by_rows(Call const& call);
 template <class Call>
 void launch_single_columns(Call const& call);
 
-struct RowsChoice : tuning::HostRowsCosts {
+struct LaunchedByRows {
+  template <class Call>
+  static void launch(Call const& call) {
+    launch_by_rows(call);
+  }
+};
+
+struct RowsChoice : LaunchedByRows, tuning::HostRowsCosts {
   /// Hosts: us of a nonzero.
   static double host_entry(CostFacts const& A) { return 1e-3 + host_column * as_double(A.columns); }
 
@@ -49,11 +56,6 @@ struct RowsChoice : tuning::HostRowsCosts {
   static bool replaces(SpmmVariant const& chosen, PatternFacts const& A, BlockFacts const& blocks,
                        DeviceFacts const& device) {
     return device.is_host && blocks.columns == 1 && chosen.lists_groups() && A.block == 1;
-  }
-
-  template <class Call>
-  static void launch(Call const& call) {
-    launch_by_rows(call);
   }
 
   static constexpr SpmmVariant row{

@@ -20,7 +20,7 @@
 
 namespace blockspan::products {
 
-struct SegmentsChoice : tuning::SegmentsLimits, tuning::HostSegmentsCosts {
+struct SegmentsChoice : LaunchedByRows, tuning::SegmentsLimits, tuning::HostSegmentsCosts {
   static bool suits(RowStatistics const& rows, std::int64_t segment) {
     return rows.longest <= segment || segment <= short_segment ||
            rows.nonzeros >= least_share * segment;
@@ -83,11 +83,6 @@ struct SegmentsChoice : tuning::SegmentsLimits, tuning::HostSegmentsCosts {
                 A.segment > 0 ? A.segment : host_segment};
   }
 
-  template <class Call>
-  static void launch(Call const& call) {
-    launch_by_rows(call);
-  }
-
   static constexpr SpmmVariant row{
       .id = "segments",
       .label = "Blockspan::spmm::segments",
@@ -106,15 +101,10 @@ struct SegmentsChoice : tuning::SegmentsLimits, tuning::HostSegmentsCosts {
       .cost = cost};
 };
 
-struct SegmentsSortedChoice {
+struct SegmentsSortedChoice : LaunchedByRows {
   static std::optional<Cost> cost(CostFacts const& A) {
     if (A.device.is_host && !A.chosen) return {};
     return SegmentsChoice::on_device(row, A);
-  }
-
-  template <class Call>
-  static void launch(Call const& call) {
-    launch_by_rows(call);
   }
 
   static constexpr SpmmVariant row{
