@@ -11,8 +11,7 @@ Study coalescing(Scope const& scope) {
   study.reproduces =
       "The step from a thread per row, which walks its row once a column, to a warp whose lanes "
       "stand over neighbouring columns: 512 x 512, N = 64 over densities, then 8192 x 8192, N = "
-      "64, "
-      "1 %; GFLOP/s = 2 nnz N / t, errors against a reference on the host.";
+      "64, 1 %; GFLOP/s = 2 nnz N / t, errors against a reference on the host.";
   study.table = {{"matrix", "matrix"},
                  {"density", "note:density"},
                  {"nonzeros", "nonzeros"},

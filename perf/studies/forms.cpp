@@ -11,9 +11,8 @@ Study forms(Scope const& scope) {
       "row-major product with 32-bit offsets.";
   study.note =
       "Transposed: the matrix in memory is A^T, and its transpose multiplies, so that the result "
-      "is "
-      "the plain one's; held: SpmmPlan::hold_transpose. Symmetric matrices hold nothing then. In "
-      "slices: SpmmPlan::hold_slices, for one column; as auto where nothing is held.";
+      "is the plain one's; held: SpmmPlan::hold_transpose. Symmetric matrices hold nothing then. "
+      "In slices: SpmmPlan::hold_slices, for one column; as auto where nothing is held.";
   study.table = {{"matrix", "matrix"},
                  {"type", "scalar"},
                  {"n", "columns"},

@@ -58,9 +58,8 @@ Study ranks_plan() {
   study.note =
       "Slabs: whole chunks of neighbouring rows, balanced by nonzeros, as distribute cuts them. "
       "Bricks: equal parts along each axis, where rows have places in space. Imbalance: the "
-      "largest "
-      "over the mean. Halo: rows that the largest rank receives, and the mean; MB: of the largest, "
-      "in a product with that many columns of doubles.";
+      "largest over the mean. Halo: rows that the largest rank receives, and the mean; MB: of the "
+      "largest, in a product with that many columns of doubles.";
   study.table = {{"ranks", "note:ranks"}, {"rows a rank", "note:rows_a_rank"}, {"n", "columns"}};
   for (std::string const parts : {"slabs", "bricks"})
     for (auto const& [head, member] : {std::pair("imbalance of rows", "rows"),

@@ -20,9 +20,9 @@
 //   - entries given more than once add up (in an order fixed by their values, so that every thread
 //     count gives the same bits, and mirrored sums stay exact mirrors);
 //   - symmetric, skew-symmetric and Hermitian files may hold entries of either triangle, each
-//   standing
-//     for its mirror image too; a position given in both triangles is refused (adding would double
-//     it, dropping would lose it), and so is a repeated one when a file uses both triangles;
+//     standing for its mirror image too; a position given in both triangles is refused (adding
+//     would double it, dropping would lose it), and so is a repeated one when a file uses both
+//     triangles;
 //   - explicit zeros stay entries; every value of an array file is an entry, zeros included;
 //   - integers may be written with a point or an exponent (1e+16), if they are integers; they are
 //     rounded to the nearest scalar, and a number too small for the scalar becomes zero; a number

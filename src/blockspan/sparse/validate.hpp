@@ -33,8 +33,7 @@ struct ValidationReport {
 /// every run.
 ///
 /// One pass over the offsets and one over the entries, on `exec`; fences it. Throws no Error
-/// itself.
-/// own.
+/// of its own.
 template <class Exec, class Matrix>
 ValidationReport validate(Exec const& exec, Matrix const& A, ValidateOptions const& options = {}) {
   static_assert(Kokkos::SpaceAccessibility<Exec, typename Matrix::memory_space>::accessible,

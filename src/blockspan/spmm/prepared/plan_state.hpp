@@ -123,8 +123,7 @@ template <class Exec, class Ordinal>
 PreparedPattern<Exec, Ordinal> const& transposed_of(Exec const& exec,
                                                     PlanState<Exec, Ordinal>& plan);
 
-/// A pattern prepared as the plan's own, for values in its order. Waits for the
-/// instance.
+/// A pattern prepared as the plan's own, for values in its order. Waits for the instance.
 template <class Exec, class Ordinal>
 PreparedPattern<Exec, Ordinal> prepare_in_order(Exec const& exec,
                                                 PlanState<Exec, Ordinal> const& plan,

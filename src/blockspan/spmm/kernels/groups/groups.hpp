@@ -197,8 +197,7 @@ struct GroupRegisters : DirectRegisters<Scalar, Entries, MaxWidth, Unit> {
     });
   }
 
-  /// ... and for the vector of columns from `column` on and the i-th row of the
-  /// group.
+  /// ... and for the vector of columns from `column` on and the i-th row of the group.
   template <int Width, class Segment, class Consume>
   BLOCKSPAN_HOST_INLINE void multiply_vector(Segment const& segment, std::int64_t column,
                                              Consume const& consume) const {
