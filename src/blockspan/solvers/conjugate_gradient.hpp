@@ -57,9 +57,9 @@ struct CgOptions {
   /// tolerance in [0, 1).
   Real tolerance = std::numeric_limits<Real>::digits >= 50 ? Real(1e-8) : Real(1e-5);
   Real absolute_tolerance = 0;
-  std::vector<Real> tolerances;           ///< one a column instead of `tolerance`, or empty
-  std::vector<Real> absolute_tolerances;  ///< one a column instead of `absolute_tolerance`, or
-                                          ///< empty
+  std::vector<Real> tolerances = {};           ///< one a column instead of `tolerance`, or empty
+  std::vector<Real> absolute_tolerances = {};  ///< one a column instead of `absolute_tolerance`, or
+                                               ///< empty
   /// M^-1: Hermitian positive definite, linear, the same in every call; null: none. A
   /// JacobiPreconditioner is applied inside the solver's own passes.
   LinearOperator<Scalar, Exec> const* preconditioner = nullptr;
