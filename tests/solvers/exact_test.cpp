@@ -169,6 +169,18 @@ TYPED_TEST(Exact, SolvesPencils) {
   EXPECT_EQ(unbounded.number, 120) << unbounded.trouble;
 }
 
+// Counts are the same on both sides of the gaps of a graded pencil, which are no end of it.
+TYPED_TEST(Exact, InfiniteEndsAreBeyondAllGapsOfAGradedMass) {
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  auto const K = this->diagonal({1, 1, -1, -1, 1, -1}),
+             M = this->diagonal({1e6, 1, 1e6, 1e-6, 1e-12, 1e-18});
+  auto const counted = count_eigenvalues(this->exec_, K, &M, -inf, inf);
+  EXPECT_TRUE(counted.trusted) << counted.trouble;
+  EXPECT_EQ(counted.number, 6);
+  EXPECT_EQ(count_eigenvalues(this->exec_, K, &M, 0, inf).number, 3);
+  EXPECT_EQ(count_eigenvalues(this->exec_, K, &M, -inf, 0).number, 3);
+}
+
 // Two bars, one tied to the other by a multiplier, which has no mass: the values of one long bar.
 TYPED_TEST(Exact, LeavesMasslessUnknownsOut) {
   using Scalar = typename TypeParam::Scalar;

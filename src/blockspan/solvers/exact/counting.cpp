@@ -57,7 +57,23 @@ PlacedCount trusted_count(operators::PencilFactors& factors, double shift, Move 
 
 namespace {
 
-/// A place beyond all eigenvalues: below for sign -1.
+/// Whether no eigenvalue shows at up to 2^72 times `reach`, signed, from start + reach on, where
+/// `count` are below: that of a graded pencil is the same on both sides of a gap, too.
+bool stays(operators::PencilFactors& factors, double start, double reach, std::int64_t count,
+           int& factorizations) {
+  for (int doublings = 24; doublings <= 72; doublings += 24) {
+    double const far = std::ldexp(reach, doublings);
+    if (!std::isfinite(start + 1.1 * far)) return true;
+    auto at = factors.factor(start + far);
+    if (!at.trusted) at = factors.factor(start + 1.1 * far), ++factorizations;  // was one there?
+    ++factorizations;
+    if (!at.trusted) return true;  // M is singular, and K is lost beside it
+    if (at.count != count) return false;
+  }
+  return true;
+}
+
+/// A place beyond all eigenvalues: below for sign -1. The factors are those of any place.
 PlacedCount beyond(operators::PencilFactors& factors, double other, int sign) {
   double reach = std::max(factors.scaled_size(), std::isfinite(other) ? std::abs(other) : 0.0);
   if (!(reach > 0)) reach = 1;
@@ -70,7 +86,9 @@ PlacedCount beyond(operators::PencilFactors& factors, double other, int sign) {
     tried += found.factorizations;
     bool const all = sign < 0 ? found.at.count == 0 : found.at.count == factors.rows();
     // a singular M has a constant number of negative pivots far below, and of positive ones above
-    if (found.at.trusted && (all || found.at.count == before)) break;
+    if (found.at.trusted &&
+        (all || (found.at.count == before && stays(factors, start, sign * reach, before, tried))))
+      break;
     before = found.at.trusted ? found.at.count : -1;
   }
   found.factorizations = tried;
