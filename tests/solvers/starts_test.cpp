@@ -90,6 +90,24 @@ TYPED_TEST(Starts, ThatAreRandomAreTheirOwnSearch) {
           options.probe = probe;
         });
     EXPECT_EQ(solved.report.status, Status::converged);
+/// A batch of one column has no guard of its own, and searches all the same.
+TYPED_TEST(Starts, ThatAreExactButWrongAreFoundOutInBatches) {
+  GridVectors const vectors(N);
+  for (int const block : {1, 2, 3})
+    for (int const given : {1, 2, wanted}) {
+      auto const solved = solve<double, TypeParam>(
+          grid7<double>(N), nullptr, wanted, [&](auto& options, auto const& X) {
+            set_columns<double, TypeParam>(X, given,
+                                           [&](int i, int j) { return vectors(i, 10 + j); });
+            options.guess_columns = given;
+            options.block = block;
+            options.path = SolvePath::iterative;
+          });
+      EXPECT_EQ(solved.report.status, Status::converged) << block << " " << given;
+      expect_values(solved, grid7_spectrum(N), 12);
+    }
+}
+
     EXPECT_EQ(solved.report.counters.probes, 0);
     return solved.report.iterations;
   };

@@ -70,7 +70,8 @@ struct LobpcgOptions {
   int wanted = 10;  ///< pairs wanted, >= 1 and at most the columns of X
   /// Columns iterated together, guards included; 0: all columns of X. Fewer than `wanted`: the
   /// pairs are found in batches, each locked when it has converged, and settled together at the
-  /// end. Memory is then 6 block + wanted columns (with B 9 block + 2 wanted).
+  /// end. Memory is then 6 block + wanted columns (with B 9 block + 2 wanted). A block of 1 gets a
+  /// guard where more pairs are wanted and `probe` holds.
   int block = 0;
   Which which = Which::smallest;
   Real tolerance = Real(1e-8);  ///< in (0, 1)

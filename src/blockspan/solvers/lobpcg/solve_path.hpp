@@ -11,9 +11,11 @@
 
 namespace blockspan::eigen {
 
-/// Columns iterated together in a solve that is given an X of `columns`.
+/// Columns iterated together in a solve that is given an X of `columns`. Batches do not grow: where
+/// they are of one column, a second one is the guard that the search for missed pairs needs.
 template <class Scalar, class Exec>
 std::int64_t iterated_columns(LobpcgOptions<Scalar, Exec> const& options, std::int64_t columns) {
+  if (options.block == 1 && options.wanted > 1 && options.probe) return 2;
   return options.block > 0 ? options.block : columns;
 }
 
