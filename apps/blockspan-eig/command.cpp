@@ -7,6 +7,8 @@
 #include <blockspan/sparse/generators.hpp>
 #include <blockspan/support/error.hpp>
 
+#include "blockspan-eig/exact.hpp"
+#include "common/files/words.hpp"
 #include "common/problem/precision.hpp"
 #include "common/run/command_line.hpp"
 
@@ -74,8 +76,8 @@ void parse_interval(std::string const& option, std::string const& text, ExactReq
   };
   exact.from = number(text.substr(0, comma));
   exact.to = number(text.substr(comma + 1));
-  require(exact.from < exact.to, option, "the interval from ", exact.from, " to ", exact.to,
-          " is empty");
+  require(exact.from < exact.to, option, "the interval from ", in_full(exact.from), " to ",
+          in_full(exact.to), " is empty");
 }
 
 /// The options of solves by factors, and those that they exclude.
@@ -153,7 +155,7 @@ void choose_preconditioner(EigCommand& command) {
 }
 
 void check_combination(EigCommand const& command) {
-  require(command.tolerance > 0 && command.tolerance < 1, "--tolerance", command.tolerance,
+  require(command.tolerance > 0 && command.tolerance < 1, "--tolerance", in_full(command.tolerance),
           " is not between 0 and 1");
   auto const& exact = command.exact;
   require(exact || !exact.buckling, "--buckling", "goes with --near, --interval or --count");

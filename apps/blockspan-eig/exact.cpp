@@ -21,8 +21,8 @@ std::string number(double value) { return formatted("%.7g", value); }
 
 /// Buckling loads around those that are infinite are an interval of their reciprocals.
 std::string interval(double from, double to) {
-  if (from > to) return "(-inf, " + number(to) + ") and (" + number(from) + ", inf)";
-  return "(" + number(from) + ", " + number(to) + ")";
+  if (from > to) return "(-inf, " + in_full(to) + ") and (" + in_full(from) + ", inf)";
+  return "(" + in_full(from) + ", " + in_full(to) + ")";
 }
 
 std::string plural(long long count, std::string const& what) {

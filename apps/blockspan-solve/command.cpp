@@ -5,6 +5,7 @@
 #include <blockspan/sparse/generators.hpp>
 #include <blockspan/support/error.hpp>
 
+#include "common/files/words.hpp"
 #include "common/problem/precision.hpp"
 #include "common/run/command_line.hpp"
 
@@ -56,8 +57,8 @@ void add_solver(CLI::App& app, SolveCommand& command) {
 }
 
 void check_combination(SolveCommand const& command) {
-  require(command.tolerance >= 0 && command.tolerance < 1, "--tolerance", command.tolerance,
-          " is not in [0, 1)");
+  require(command.tolerance >= 0 && command.tolerance < 1, "--tolerance",
+          in_full(command.tolerance), " is not in [0, 1)");
   require(command.absolute_tolerance >= 0 && std::isfinite(command.absolute_tolerance),
           "--absolute-tolerance", command.absolute_tolerance, " is negative or not finite");
   using Kind = PreconditionerChoice::Kind;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <sstream>
 #include <string>
@@ -111,6 +112,11 @@ CountedEnds count_ends(operators::PencilFactors& factors, double a, double b) {
   return ends;
 }
 
+std::string in_full(double value) {
+  char text[32];
+  return {text, std::to_chars(text, text + sizeof text, value).ptr};
+}
+
 std::string in_words_singular(std::vector<std::int64_t> const& rows) {
   std::ostringstream out;
   out << "K - sigma M is singular for every sigma: unknown " << rows.front() + 1;
@@ -123,7 +129,7 @@ std::string in_words_singular(std::vector<std::int64_t> const& rows) {
 std::string in_words_uncountable(ShiftCount const& at, double size, bool exchanged) {
   std::ostringstream out;
   double const least = 1e-15 * size;
-  out << "no place near " << (exchanged ? 1 / at.asked : at.asked)
+  out << "no place near " << in_full(exchanged ? 1 / at.asked : at.asked)
       << " where the signs of all pivots are certain: eigenvalues there are "
       << (exchanged ? "above" : "below") << " what double precision tells from "
       << (exchanged ? "infinity" : "zero") << " (about " << (exchanged ? 1 / least : least) << ")";
@@ -142,15 +148,10 @@ std::string in_words_untrusted(CountedEnds const& ends, double size, bool exchan
 }
 
 std::string in_words_interval(double from, double to, bool exchanged) {
-  std::ostringstream out;
-  out.precision(12);  // an end that is moved differs in the eleventh digit
-  if (!exchanged)
-    out << "(" << from << ", " << to << ")";
-  else if (from < 0 && to > 0)
-    out << "(-inf, " << 1 / from << ") and (" << 1 / to << ", inf)";
-  else
-    out << "(" << 1 / to << ", " << 1 / from << ")";
-  return out.str();
+  if (!exchanged) return "(" + in_full(from) + ", " + in_full(to) + ")";
+  std::string const low = in_full(1 / to), high = in_full(1 / from);
+  if (from < 0 && to > 0) return "(-inf, " + high + ") and (" + low + ", inf)";
+  return "(" + low + ", " + high + ")";
 }
 
 std::string in_words_negative(std::vector<double> const& diagonal, std::int64_t first_row,
@@ -195,11 +196,11 @@ void require_shift(double sigma, Spectral form) {
 }
 
 void require_interval(double a, double b, Spectral form) {
-  require(!std::isnan(a) && !std::isnan(b) && a < b, where, "the interval from ", a, " to ", b,
-          " is empty");
+  require(!std::isnan(a) && !std::isnan(b) && a < b, where, "the interval from ", in_full(a),
+          " to ", in_full(b), " is empty");
   require(form != Spectral::buckling || (std::isfinite(a) && std::isfinite(b) && (a > 0 || b < 0)),
-          where, "the buckling form works in 1 / lambda: the interval from ", a, " to ", b,
-          " must be finite and on one side of zero");
+          where, "the buckling form works in 1 / lambda: the interval from ", in_full(a), " to ",
+          in_full(b), " must be finite and on one side of zero");
 }
 
 }  // namespace exact

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include <blockspan/operators/pencil_factors.hpp>
@@ -35,6 +36,10 @@ struct CountedEnds {
   std::int64_t number() const { return to.count - from.count; }
 };
 CountedEnds count_ends(operators::PencilFactors& factors, double a, double b);
+
+/// The shortest decimal that is the number: shifts move by less than the usual digits show, and
+/// ends that differ may look alike.
+std::string in_full(double value);
 
 /// "unknown 11 has neither stiffness nor mass" and the like.
 std::string in_words_singular(std::vector<std::int64_t> const& rows);

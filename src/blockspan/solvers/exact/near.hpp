@@ -1,7 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <sstream>
@@ -12,12 +11,6 @@
 #include <blockspan/solvers/exact/pairs.hpp>
 
 namespace blockspan::exact {
-
-/// The shortest decimal that is the number: shifts move by less than the usual digits show.
-inline std::string in_full(double value) {
-  char text[32];
-  return {text, std::to_chars(text, text + sizeof text, value).ptr};
-}
 
 template <class... Parts>
 std::string sentence(Parts const&... parts) {
@@ -301,8 +294,9 @@ class Near {
     for (double const value : found_.values)
       if (distance(value) < d && !same_distance(distance(value), d)) ++nearer;
     report_.notes.push_back(sentence(wanted_ - nearer, " of ", report_.counted - nearer,
-                                     " that lie equally near ", pencil_.shown(sigma_), ": all of ",
-                                     pencil_.shown(report_.from, report_.to), " are an interval."));
+                                     " that lie equally near ", in_full(pencil_.shown(sigma_)),
+                                     ": all of ", pencil_.shown(report_.from, report_.to),
+                                     " are an interval."));
   }
 
   /// Whether nothing nearer than the last pair is missing, by counts next to its distance.
