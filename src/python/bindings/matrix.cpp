@@ -229,7 +229,7 @@ std::string MatrixOf<Scalar>::asymmetry(Stream stream) const {
       };
       return std::string(is_complex_v<Scalar> ? "not Hermitian" : "not symmetric") + ": entry " +
              place(found.row, found.column) + " is " + in_words(found.entry) + ", but entry " +
-             place(found.column, found.row) + " is " + in_words(found.mirror);
+             place(found.column, found.row) + " is " + in_words(found.mirror) + " (counted from 0)";
     }
     return {};
   });

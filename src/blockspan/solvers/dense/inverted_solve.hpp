@@ -151,7 +151,7 @@ class InvertedSolve {
       if (!given_.is_used(i) || (b[i] > 0 ? a[i] >= 0 : a[i] > 0)) continue;
       std::ostringstream words;
       words << "row " << i + 1 << " of the matrix has the diagonal entry " << a[i]
-            << (b[i] > 0 ? "" : " and no mass")
+            << (b[i] > 0 ? "" : " and no mass") << " (rows counted from 1)"
             << ", so that the pencil is not one of positive semidefinite matrices without a null "
                "vector in common, the only kind that can be iterated for";
       refuse(words.str());

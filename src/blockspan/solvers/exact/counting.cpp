@@ -160,7 +160,7 @@ std::string in_words_negative(std::vector<double> const& diagonal, std::int64_t 
   if (found == diagonal.end()) return "";
   std::ostringstream out;
   out << "the diagonal entry of row " << first_row + (found - diagonal.begin()) + 1 << " of the "
-      << (exchanged ? "stiffness" : "mass") << " matrix is " << *found;
+      << (exchanged ? "stiffness" : "mass") << " matrix is " << *found << " (rows counted from 1)";
   return out.str();
 }
 

@@ -101,7 +101,7 @@ auto Problem<Scalar, Exec>::take_mass_diagonal() -> std::optional<Status> {
     if (d[i] < 0) {
       std::ostringstream words;
       words << "the diagonal entry of row " << row + static_cast<std::int64_t>(i)
-            << " of the mass matrix is " << d[i];
+            << " of the mass matrix is " << d[i] << " (rows counted from 1)";
       trouble = words.str();
       here = indefinite;
     }
@@ -110,7 +110,8 @@ auto Problem<Scalar, Exec>::take_mass_diagonal() -> std::optional<Status> {
       massless.push_back(row + static_cast<std::int64_t>(i));
   }
   if (here == definite && !massless.empty()) {
-    trouble = "the mass matrix is singular: " + rows_in_words(massless) + " no mass";
+    trouble = "the mass matrix is singular: " + rows_in_words(massless) +
+              " no mass (rows counted from 1)";
     here = singular;
   }
   auto const found = ranks().largest(here);
