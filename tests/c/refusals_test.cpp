@@ -65,6 +65,16 @@ TEST_F(Refusals, BlocksThatDoNotFit) {
   refused(blockspan_multiply(op, 0, nullptr, &x, nullptr, &x), BLOCKSPAN_BAD_INPUT, "overlap");
 }
 
+TEST_F(Refusals, StartsThatAreNotFinite) {
+  memory.fill(1);
+  memory(7, 1) = std::nan("");
+  auto o = lobpcg_options(2);
+  o.guess_columns = 2;
+  refused(lobpcg(o), BLOCKSPAN_BAD_INPUT, "row 7, column 1 of the start X (both from 0) is NaN");
+  o.guess_columns = 1;
+  ok(lobpcg(o));
+}
+
 TEST_F(Refusals, OptionsOutOfRange) {
   auto o = lobpcg_options(0);
   refused(lobpcg(o), BLOCKSPAN_BAD_INPUT, "wanted");

@@ -71,6 +71,20 @@ def test_dense_matrices_of_every_type_are_looked_at(kind):
     assert "entry (0, 1) is 0, but entry (1, 0) is 1" in result.trouble
 
 
+@pytest.mark.parametrize(("value", "word"), [(np.nan, "NaN"), (-np.inf, "infinite")])
+def test_starts_that_are_not_finite_are_refused(value, word):
+    start = X.copy()
+    start[7, 1] = value
+    where = r"row 7, column 1 of {} \(both from 0\) is " + word
+    for path in ("automatic", "iterative", "dense"):
+        with pytest.raises(bs.Error, match=where.format("the start X")):
+            bs.lobpcg(A, start, largest=False, path=path)
+        with pytest.raises(bs.Error, match=where.format("the constraints")):
+            bs.lobpcg(A, Y=start, k=2, largest=False, path=path)
+    with pytest.raises(bs.Error, match=where.format("the start X")):
+        bs.cg(A, X, start)
+
+
 def test_an_unsymmetric_problem_is_not_begun():
     """Nothing is multiplied, and what comes back is no answer."""
     calls = []

@@ -256,7 +256,7 @@ TYPED_TEST(CgSingular, VectorsThatAreNoNullSpaceAreRefused) {
   };
   bad(ones, "does not map these vectors to zero");
   bad(low, "null_space has 60 rows, A has order 64");
-  bad(infinite, "column 1 has NaN or Inf");
+  bad(infinite, "row 0, column 0 of the vectors (both from 0) is infinite");
 }
 
 /// H diag(eigenvalues) H with the reflection H = I - 2 v v^T / v^T v: dense, eigenvectors known.

@@ -6,6 +6,8 @@
 
 #include "solvers/grid_vectors.hpp"
 #include "solvers/solve.hpp"
+#include "support/messages.hpp"
+#include <gmock/gmock.h>
 
 namespace blockspan::test {
 namespace {
@@ -210,6 +212,13 @@ TYPED_TEST(Constraints, BadOnesThrow) {
     return i == 3 && j == 1 ? std::numeric_limits<double>::quiet_NaN() : 1.0 + j * i;
   });
   bad(Y);
+  EXPECT_THAT(message_of([&] {
+                auto options = iteration_options<double, Exec>(4);
+                options.constraints = Y;
+                options.path = SolvePath::dense;
+                lobpcg(Exec(), a, X, options);
+              }),
+              ::testing::HasSubstr("row 3, column 1 of the constraints (both from 0) is NaN"));
 }
 
 }  // namespace

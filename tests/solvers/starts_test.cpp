@@ -3,6 +3,8 @@
 
 #include "solvers/grid_vectors.hpp"
 #include "solvers/solve.hpp"
+#include "support/messages.hpp"
+#include <gmock/gmock.h>
 
 namespace blockspan::test {
 namespace {
@@ -32,14 +34,29 @@ class Starts : public ::testing::Test {
 TYPED_TEST_SUITE(Starts, Backends);
 
 TYPED_TEST(Starts, WithoutDirectionAreReplaced) {
-  double const nan = std::numeric_limits<double>::quiet_NaN();
   this->from(12, [](int, int) { return 0.0; });
   this->from(12, [](int, int) { return 1.0; });
-  this->from(12, [&](int, int) { return nan; });
-  this->from(6, [&](int i, int j) { return j == 2 ? nan : j == 4 ? 0.0 : this->noise(i, j); });
-  this->from(6, [&](int i, int j) {
-    return j == 1 && i == 77 ? std::numeric_limits<double>::infinity() : this->noise(i, j);
-  });
+  this->from(6, [&](int i, int j) { return j == 4 ? 0.0 : this->noise(i, j); });
+}
+
+TYPED_TEST(Starts, WithNaNOrInfAreRefused) {
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  for (auto const path : {SolvePath::automatic, SolvePath::iterative, SolvePath::dense})
+    for (auto const& [value, words] :
+         {std::pair(nan, "row 77, column 1 of the start X (both from 0) is NaN"),
+          std::pair(-inf, "row 77, column 1 of the start X (both from 0) is infinite")})
+      EXPECT_THAT(message_of([&, value = value] {
+                    auto const start = [&](auto& options, auto const& X) {
+                      set_columns<double, TypeParam>(X, 6, [&](int i, int j) {
+                        return j == 4 || (j == 1 && i >= 77) ? value : this->noise(i, j);
+                      });
+                      options.guess_columns = 6;
+                      options.path = path;
+                    };
+                    solve<double, TypeParam>(grid7<double>(N), nullptr, wanted, start);
+                  }),
+                  ::testing::HasSubstr(words));
 }
 
 TYPED_TEST(Starts, WithDependentColumnsAreCompleted) {
@@ -73,23 +90,6 @@ TYPED_TEST(Starts, ThatAreExactButWrongAreFoundOut) {
   this->from(12, [&](int i, int j) { return vectors(i, 10 + j); });
 }
 
-TYPED_TEST(Starts, OfSomeWrongEigenvectorsAreFoundOut) {
-  GridVectors const vectors(N);
-  for (int const given : {1, wanted - 1}) {
-    auto const solved = this->from(given, [&](int i, int j) { return vectors(i, 10 + j); });
-    EXPECT_GE(solved.report.counters.probes, 1) << given;
-  }
-}
-
-TYPED_TEST(Starts, ThatAreRandomAreTheirOwnSearch) {
-  auto const iterations = [&](bool probe, int pairs, double tolerance) {
-    auto const solved =
-        solve<double, TypeParam>(grid7<double>(9), nullptr, pairs, [&](auto& options, auto const&) {
-          options.criterion = Criterion::digits;
-          options.tolerance = tolerance;
-          options.probe = probe;
-        });
-    EXPECT_EQ(solved.report.status, Status::converged);
 /// A batch of one column has no guard of its own, and searches all the same.
 TYPED_TEST(Starts, ThatAreExactButWrongAreFoundOutInBatches) {
   GridVectors const vectors(N);
@@ -108,6 +108,23 @@ TYPED_TEST(Starts, ThatAreExactButWrongAreFoundOutInBatches) {
     }
 }
 
+TYPED_TEST(Starts, OfSomeWrongEigenvectorsAreFoundOut) {
+  GridVectors const vectors(N);
+  for (int const given : {1, wanted - 1}) {
+    auto const solved = this->from(given, [&](int i, int j) { return vectors(i, 10 + j); });
+    EXPECT_GE(solved.report.counters.probes, 1) << given;
+  }
+}
+
+TYPED_TEST(Starts, ThatAreRandomAreTheirOwnSearch) {
+  auto const iterations = [&](bool probe, int pairs, double tolerance) {
+    auto const solved =
+        solve<double, TypeParam>(grid7<double>(9), nullptr, pairs, [&](auto& options, auto const&) {
+          options.criterion = Criterion::digits;
+          options.tolerance = tolerance;
+          options.probe = probe;
+        });
+    EXPECT_EQ(solved.report.status, Status::converged);
     EXPECT_EQ(solved.report.counters.probes, 0);
     return solved.report.iterations;
   };

@@ -66,7 +66,8 @@ struct CgOptions {
   /// Mixed precision: the solver of the cycles (see SinglePrecision). Columns in which it makes no
   /// progress continue in the working precision. Null: all in the working precision.
   CorrectionSolver<Scalar, Exec> const* inner = nullptr;
-  bool use_guess = false;  ///< X holds a start; else it starts as zero
+  /// X holds a start, finite where the column of B is; else it starts as zero.
+  bool use_guess = false;
   /// Vectors that A maps to zero, n x c, any basis; empty: none. Columns of B lose their part along
   /// these (its size is CgColumn::outside), and those of X are orthogonal to them: a singular
   /// system is solved for the part of B in the range of A, and residuals are those of that part.
@@ -253,9 +254,9 @@ CgReport<real_t<Scalar>> solve_cg(Exec const& exec, LinearOperator<Scalar, Exec>
 /// and the start if options.use_guess; columns whose right-hand side is not finite stay as they
 /// are. No x_j is returned whose residual is larger than that of its start (a start worse than zero
 /// counts as zero). Fences `exec`. Same input, backend and thread count: same bits. Throws Error
-/// for bad arguments (sizes, options), or where memory is short. Numerical trouble is a status of
-/// the column. Where an operator, a preconditioner or the monitor throws, X is left with the best
-/// iterates so far, memory permitting.
+/// for bad arguments (sizes, options, NaN or Inf in a start), or where memory is short. Numerical
+/// trouble is a status of the column. Where an operator, a preconditioner or the monitor throws, X
+/// is left with the best iterates so far, memory permitting.
 ///
 /// All methods share one frame:
 ///   1. norms of B: columns that are zero or not finite are done at once

@@ -85,8 +85,8 @@ struct LobpcgOptions {
 
   // Defaulted.
   int max_iterations = 10000;
-  /// Leading columns of X that are a start; the others start random. In batches, those beyond the
-  /// block are the start of the later ones.
+  /// Leading columns of X that are a start, finite, of any length; those of zeros, and the others,
+  /// start random. In batches, those beyond the block are the start of the later ones.
   int guess_columns = 0;
   /// The start is the result of a solve of this problem from random columns. It is then unlikely to
   /// be orthogonal to a wanted pair, and the search for missed ones is as short as without a start.
@@ -288,8 +288,8 @@ inline int lobpcg_block_size(int wanted) {
 /// pencil that is well posed, by iteration (with A + s B as inner product, s > 0 small) where A is
 /// positive semidefinite, has no null vector in common with B, and the smallest pairs are wanted
 /// without constraints, batches and checkpoints; else the status is mass_singular, and `trouble`
-/// names rows and the reason. Throws Error for bad arguments (sizes, options), or where memory is
-/// short. Numerical trouble is a status, and X then holds the best vectors found, with true
+/// names rows and the reason. Throws Error for bad arguments (sizes, options, NaN or Inf in a start
+/// or a constraint), or where memory is short. Numerical trouble is a status, and X then holds the best vectors found, with true
 /// residuals; where there are none (operator_not_finite from the first call on,
 /// mass_not_positive_definite at the start) X is untouched, the eigenvalues are NaN and the errors
 /// infinite. Fences `exec`. Same input, backend and thread count: same bits. Memory: 6 m columns (9

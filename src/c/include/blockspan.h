@@ -291,7 +291,7 @@ typedef struct {
   int32_t digits;          /* 1 to 12 */
   int32_t path;            /* BLOCKSPAN_PATH_... */
   int32_t max_iterations;
-  int32_t guess_columns;   /* leading columns of X that are a start */
+  int32_t guess_columns;   /* leading columns of X that are a start, finite */
   int32_t probe;           /* 1: look for missed pairs */
   int32_t check_hermitian; /* 1 */
   int32_t certify;         /* 1: certificate in the report */
@@ -318,7 +318,7 @@ typedef struct {
   size_t size;
   int32_t method;           /* BLOCKSPAN_CG_... */
   int32_t max_iterations;
-  int32_t use_guess;        /* 1: X holds a start */
+  int32_t use_guess;        /* 1: X holds a start, finite where B is */
   int32_t widest_block;     /* columns solved together; 0: the default of the method */
   int32_t max_cycles;       /* solves for a correction, each verified */
   int32_t single_reduction; /* 1: pseudo-block with one reduction an iteration */

@@ -75,8 +75,8 @@ def lobpcg(
 ) -> EigenResult:
     """The k smallest or largest eigenpairs of A x = w x, or A x = w B x, A and B Hermitian.
 
-    A, M, and options not said here: :class:`SolverOptions`. X: n x m start, m >= k, not changed;
-    columns that are missing start random. B: mass, positive definite (what A may be). Y: n x c
+    A, M, and options not said here: :class:`SolverOptions`. X: n x m start, finite, m >= k, not
+    changed; columns that are missing start random. B: mass, positive definite (what A may be). Y: n x c
     vectors that the eigenvectors are B-orthogonal to. largest must be said: SciPy's default is the
     largest pairs, and mostly the smallest are wanted. k: default the columns of X. n: the order,
     where A is a function and there is no X. tol: default 1e-8, in single precision 1e-5. criterion:
@@ -176,6 +176,7 @@ class _Problem:
         given = 0 if self.X is None else self.X.shape[1]
         columns = min(self.rows, max(given, self.wanted if block else with_guards))
         start = self.kind.empty((self.rows, columns), self.dtype)
+        start[...] = 0  # what a solve leaves as it is may be the start of the next
         guess = min(given, columns)
         if self.X is not None:
             self._require_real("X", self.X)

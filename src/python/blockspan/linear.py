@@ -45,7 +45,7 @@ def cg(
     """Solve A X = B for a Hermitian positive definite A and all right-hand sides together.
 
     A, M, and options not said here: :class:`SolverOptions`. B: n, or n x k of any strides. X0: start,
-    as B; not changed. Column j is solved when ||b_j - A x_j|| <= max(rtol ||b_j||, atol), computed
+    as B, finite; not changed. Column j is solved when ||b_j - A x_j|| <= max(rtol ||b_j||, atol), computed
     from A itself. rtol: default 1e-8, in single precision 1e-5. method: "block" searches one Krylov
     space for all columns (fewer iterations), "columns" one for each.
 

@@ -5,6 +5,7 @@
 #include <blockspan/solvers/cg/block_choice.hpp>
 #include <blockspan/solvers/cg/group_cycles.hpp>
 #include <blockspan/solvers/cg/null_search.hpp>
+#include <blockspan/solvers/common/finite_columns.hpp>
 #include <blockspan/support/backend.hpp>
 #include <blockspan/support/error.hpp>
 
@@ -68,6 +69,18 @@ void check_shapes(LinearOperator<Scalar, Exec> const& A, BlockRef<Scalar const> 
   auto const* inner = options.inner;
   require(!inner || inner->rows() == n, where, "the inner solver has order ",
           inner ? inner->rows() : 0, ", A has order ", n);
+}
+
+/// Throws Error, on all ranks, where a start has NaN or Inf. That of a right-hand side that is not
+/// finite stays as it is, and is not looked at.
+template <class Scalar, class Exec>
+void require_finite_guess(CgProblem<Scalar, Exec>& problem, BlockRef<Scalar const> const& B,
+                          BlockRef<Scalar const> const& X) {
+  std::vector<bool> solved;
+  for (real_t<Scalar> const largest :
+       problem.fold("Blockspan::cg::largest", LargestTerms<Scalar>{B}, B.columns))
+    solved.push_back(std::isfinite(largest));
+  solvers::require_finite(problem, "conjugate_gradient", "the start X", X, solved);
 }
 
 /// Everything of the report that sums up the columns.
@@ -165,7 +178,9 @@ CgReport<real_t<Scalar>> solve_cg(Exec const& exec, LinearOperator<Scalar, Exec>
   report.columns.resize(k);
   CgProblem<Scalar, Exec> problem(exec, A, options);
   CgControl<Scalar, Exec> control(options, report, space.communicator());
-  if (k > 0 && problem.global_rows() > 0)
+  bool const any = k > 0 && problem.global_rows() > 0;
+  if (any && options.use_guess) require_finite_guess<Scalar, Exec>(problem, B, X);
+  if (any)
     solve_groups(problem, control, choose_groups(A, options, problem.global_rows(), k), B, X);
   else
     for (auto& column : report.columns) column.status = Status::zero_rhs;

@@ -8,6 +8,7 @@
 #include <blockspan/multivector/multivector.hpp>
 #include <blockspan/solvers/cg/problem.hpp>
 #include <blockspan/solvers/cg/thresholds.hpp>
+#include <blockspan/solvers/common/finite_columns.hpp>
 #include <blockspan/solvers/common/small_dense.hpp>
 #include <blockspan/support/arithmetic.hpp>
 #include <blockspan/support/error.hpp>
@@ -109,11 +110,7 @@ class NullSpace {
   void take(CgProblem<Scalar, Exec>& problem, ConstBlock<Scalar, Exec> const& vectors) {
     constexpr auto where = "CgOptions::null_space";
     if (vectors.extent(1) == 0) return;
-    auto const largest =
-        problem.fold("Blockspan::cg::largest", LargestTerms<Scalar>{block_ref<Exec>(vectors)},
-                     static_cast<std::int64_t>(vectors.extent(1)));
-    for (std::size_t j = 0; j < largest.size(); ++j)
-      require(std::isfinite(largest[j]), where, "column ", j + 1, " has NaN or Inf");
+    solvers::require_finite(problem, where, "the vectors", block_ref<Exec>(vectors));
     View const Z = problem.new_block(label, vectors.extent(1));
     Kokkos::deep_copy(problem.exec, Z, vectors);
     orthonormal(problem, Z);

@@ -33,35 +33,6 @@ void LobpcgOptions<Scalar, Exec>::validate() const {
 
 namespace eigen {
 
-/// Throws Error where sizes and options clash.
-template <class Scalar, class Exec>
-void check_arguments(LinearOperator<Scalar, Exec> const& A, LinearOperator<Scalar, Exec> const* B,
-                     Block<Scalar, Exec> const& X, LobpcgOptions<Scalar, Exec> const& options) {
-  constexpr auto where = "lobpcg";
-  options.validate();
-  std::int64_t const n = A.rows(), m = X.extent(1), order = A.row_space().global_rows(n);
-  require(static_cast<std::int64_t>(X.extent(0)) == n, where, "X has ", X.extent(0),
-          " rows, A has order ", n);
-  require(!B || B->rows() == n, where, "B has order ", B ? B->rows() : 0, ", A has order ", n);
-  auto const* T = options.preconditioner;
-  require(!T || T->rows() == n, where, "the preconditioner has order ", T ? T->rows() : 0,
-          ", A has order ", n);
-  require(options.wanted <= m, where, options.wanted, " pairs wanted, but X has ", m, " columns");
-  require(options.wanted <= order, where, options.wanted, " pairs wanted of a problem of order ",
-          order);
-  require(options.guess_columns <= m, where, "guess_columns is ", options.guess_columns,
-          ", but X has ", m, " columns");
-  require(options.block <= m, where, "block is ", options.block, ", but X has ", m, " columns");
-  std::int64_t const c = options.constraints.extent(1);
-  require(c == 0 || static_cast<std::int64_t>(options.constraints.extent(0)) == n, where,
-          "the constraints have ", options.constraints.extent(0), " rows, A has order ", n);
-  require(options.wanted <= order - c, where, options.wanted,
-          " pairs wanted of a problem of order ", order, " with ", c, " constraints");
-  if (!A.row_space().distributed()) return;
-  require(!B || B->row_space() == A.row_space(), where,
-          "the rows of A and B are not spread over the ranks alike");
-}
-
 /// Why an iteration that ended with this status is followed by a dense solve; null: it is not.
 template <class Real>
 char const* reason_for_dense(LobpcgReport<Real> const& report, PathChoice const& choice,
@@ -147,6 +118,7 @@ LobpcgReport<real_t<Scalar>> lobpcg_solve(Exec const& exec, LinearOperator<Scala
   A.row_space().communicator().run_agreed([&] { check_arguments(A, B, X, options); });
   std::int64_t const m = X.extent(1);
   Problem<Scalar, Exec> problem(exec, A, B, options);
+  require_finite_vectors(problem, X, options);
   PathChoice const choice = choose_path(problem, options, m);
   if (choice.dense) {
     A.row_space().communicator().run_agreed([&] {

@@ -12,6 +12,7 @@
 
 #include <blockspan/multivector/convert.hpp>
 #include <blockspan/solvers/common/agreement.hpp>
+#include <blockspan/solvers/lobpcg/accuracy/checks.hpp>
 #include <blockspan/solvers/lobpcg/solve_path.hpp>
 #include <blockspan/solvers/lobpcg/thresholds.hpp>
 #include <blockspan/solvers/lobpcg_mixed.hpp>
@@ -47,9 +48,10 @@ class MixedLobpcg {
 
   Report solve() {
     Report report;
-    Problem<Scalar, Exec> const problem(exec_, a_, b_, options_);
+    Problem<Scalar, Exec> problem(exec_, a_, b_, options_);
+    require_finite_vectors(problem, x_, options_);
     if (options_.resume.empty() && !choose_path(problem, options_, x_.extent(1)).dense)
-      run_single(report);
+      run_single(problem, report);
     finish(report);
     return report;
   }
@@ -68,6 +70,7 @@ class MixedLobpcg {
             "the rows of A are not spread over the ranks alike in both precisions");
     require(static_cast<std::int64_t>(x_.extent(0)) == a_.rows(), where, "X has ", x_.extent(0),
             " rows, A has order ", a_.rows());
+    eigen::check_arguments(a_, b_, x_, options_);
   }
 
   /// Iterations without progress after which single precision is given up. Its last digits are not
@@ -75,12 +78,12 @@ class MixedLobpcg {
   static constexpr int patience = 20;
   static constexpr SingleReal goal = Thresholds<SingleReal>::fused_residual;
 
-  void run_single(Report& report) {
+  void run_single(Problem<Scalar, Exec>& problem, Report& report) {
     int const columns = static_cast<int>(x_.extent(1));
-    Block<Single, Exec> const X = converted(x_, std::min(options_.guess_columns, columns));
+    Block<Single, Exec> const X = converted(problem, x_, std::min(options_.guess_columns, columns));
     auto options = single_options();
     Block<Single, Exec> const constraints =
-        converted(options_.constraints, static_cast<int>(options_.constraints.extent(1)));
+        converted(problem, options_.constraints, static_cast<int>(options_.constraints.extent(1)));
     options.constraints = constraints;
     options.monitor = [&](LobpcgProgress<SingleReal> const& now) { return monitor(now); };
     auto const found = single_.B ? lobpcg(exec_, single_.A, *single_.B, X, options)
@@ -203,12 +206,18 @@ class MixedLobpcg {
     return {values.begin(), values.end()};
   }
 
-  /// A block of the shape of V whose first `columns` columns are those of V.
+  /// A block of the shape of V whose first `columns` columns are those of V, times powers of two
+  /// that bring their largest entries, which may be beyond the range of Single, to about one.
   template <class View>
-  Block<Single, Exec> converted(View const& V, int columns) const {
+  Block<Single, Exec> converted(Problem<Scalar, Exec>& problem, View const& V, int columns) const {
     auto const result =
         allocate<Block<Single, Exec>>(exec_, "Blockspan::lobpcg_mixed", V.extent(0), V.extent(1));
-    convert_block(exec_, column_range(V, 0, columns), column_range(result, 0, columns));
+    if (columns == 0) return result;
+    auto const scaled = problem.new_block("Blockspan::lobpcg_mixed::scaled", columns);
+    Kokkos::deep_copy(exec_, scaled, column_range(V, 0, columns));
+    problem.scale_each(scaled, reciprocal_powers(problem.largest_entries(scaled)));
+    convert_block(exec_, scaled, column_range(result, 0, columns));
+    exec_.fence("Blockspan::lobpcg_mixed: scaled");
     return result;
   }
 

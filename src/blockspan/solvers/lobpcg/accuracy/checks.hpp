@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <blockspan/operators/entries/matrix_measures.hpp>
+#include <blockspan/solvers/common/finite_columns.hpp>
 #include <blockspan/solvers/common/small_dense.hpp>
 #include <blockspan/solvers/lobpcg/subspace/basis.hpp>
 #include <blockspan/solvers/lobpcg/subspace/problem.hpp>
@@ -152,29 +153,70 @@ real_t<Scalar> angle_of_span(SmallMatrix<Scalar> const& products, int rank) {
   return angle + 16 * static_cast<Real>(count) * u / std::sqrt(least);
 }
 
-/// Puts the caller's constraints into problem.deflation: columns scaled by powers of two, made
-/// B-orthonormal, those without a direction of their own dropped. The norms and scales of the
-/// problem must be set. Throws Error where a column is not finite; fences exec.
+/// Throws Error where sizes and options clash.
 template <class Scalar, class Exec>
-std::optional<Status> take_constraints(Problem<Scalar, Exec>& problem,
-                                       ConstBlock<Scalar, Exec> const& given) {
-  using Real = real_t<Scalar>;
-  int const count = static_cast<int>(given.extent(1));
-  if (count == 0) return std::nullopt;
-  auto const Y = problem.deflation.y(0, count), BY = problem.deflation.by(0, count);
-  problem.take_given(Y, given);
-  auto const largest = problem.largest_entries(Y);
-  problem.ranks().run_agreed([&] {
-    for (std::size_t j = 0; j < largest.size(); ++j)
-      require(std::isfinite(largest[j]), "lobpcg", "column ", j,
-              " of the constraints has NaN or Inf");
-  });
+void check_arguments(LinearOperator<Scalar, Exec> const& A, LinearOperator<Scalar, Exec> const* B,
+                     Block<Scalar, Exec> const& X, LobpcgOptions<Scalar, Exec> const& options) {
+  constexpr auto where = "lobpcg";
+  options.validate();
+  std::int64_t const n = A.rows(), m = X.extent(1), order = A.row_space().global_rows(n);
+  require(static_cast<std::int64_t>(X.extent(0)) == n, where, "X has ", X.extent(0),
+          " rows, A has order ", n);
+  require(!B || B->rows() == n, where, "B has order ", B ? B->rows() : 0, ", A has order ", n);
+  auto const* T = options.preconditioner;
+  require(!T || T->rows() == n, where, "the preconditioner has order ", T ? T->rows() : 0,
+          ", A has order ", n);
+  require(options.wanted <= m, where, options.wanted, " pairs wanted, but X has ", m, " columns");
+  require(options.wanted <= order, where, options.wanted, " pairs wanted of a problem of order ",
+          order);
+  require(options.guess_columns <= m, where, "guess_columns is ", options.guess_columns,
+          ", but X has ", m, " columns");
+  require(options.block <= m, where, "block is ", options.block, ", but X has ", m, " columns");
+  std::int64_t const c = options.constraints.extent(1);
+  require(c == 0 || static_cast<std::int64_t>(options.constraints.extent(0)) == n, where,
+          "the constraints have ", options.constraints.extent(0), " rows, A has order ", n);
+  require(options.wanted <= order - c, where, options.wanted,
+          " pairs wanted of a problem of order ", order, " with ", c, " constraints");
+  if (!A.row_space().distributed()) return;
+  require(!B || B->row_space() == A.row_space(), where,
+          "the rows of A and B are not spread over the ranks alike");
+}
+
+/// Throws Error, on all ranks, where a start or a constraint has NaN or Inf.
+template <class Scalar, class Exec>
+void require_finite_vectors(Problem<Scalar, Exec>& problem, Block<Scalar, Exec> const& X,
+                            LobpcgOptions<Scalar, Exec> const& options) {
+  auto const require_finite = [&](char const* what, auto const& vectors) {
+    solvers::require_finite(problem, "lobpcg", what, BlockRef<Scalar const>(vectors));
+  };
+  int const given = options.resume.empty() ? options.guess_columns : 0;
+  require_finite("the start X", block_ref<Exec>(column_range(X, 0, given)));
+  require_finite("the constraints", block_ref<Exec>(options.constraints));
+}
+
+/// Powers of two that bring columns with these largest entries to about one; zero for those of
+/// zeros.
+template <class Real>
+std::vector<Real> reciprocal_powers(std::vector<Real> const& largest) {
   std::vector<Real> factors;
   constexpr int most = std::numeric_limits<Real>::max_exponent - 1;
   for (Real const entry : largest)
     factors.push_back(entry > 0 ? std::ldexp(Real(1), std::min(most, -std::ilogb(entry)))
                                 : Real(0));
-  problem.scale_each(Y, factors);
+  return factors;
+}
+
+/// Puts the caller's constraints into problem.deflation: columns scaled by powers of two, made
+/// B-orthonormal, those without a direction of their own dropped. The norms and scales of the
+/// problem must be set. The columns are finite. Fences exec.
+template <class Scalar, class Exec>
+std::optional<Status> take_constraints(Problem<Scalar, Exec>& problem,
+                                       ConstBlock<Scalar, Exec> const& given) {
+  int const count = static_cast<int>(given.extent(1));
+  if (count == 0) return std::nullopt;
+  auto const Y = problem.deflation.y(0, count), BY = problem.deflation.by(0, count);
+  problem.take_given(Y, given);
+  problem.scale_each(Y, reciprocal_powers(problem.largest_entries(Y)));
   if (problem.generalized()) {
     problem.apply_b(Y, BY);
     if (auto const trouble = problem.trouble_of_mass(Y, BY)) return trouble;
