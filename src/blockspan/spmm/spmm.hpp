@@ -45,7 +45,7 @@ Product<multiplier_t<Matrix>, scalar_t<Matrix>> make_product(Op op,
 ///
 /// The product is queued on `exec` and not waited for; plan.hpp says what the plan may allocate on
 /// a first call; transposed products of several panels wait, and allocate as much as Y has, where
-/// alpha is not finite. The sum of an element runs in a fixed order, whatever the number of
+/// alpha or beta is not finite. The sum of an element runs in a fixed order, whatever the number of
 /// threads: same input, same backend, same bits. The error of an element is at most gamma (|alpha|
 /// |A| |X| + |beta| |Y|), gamma = m u / (1 - m u), m = (nonzeros of the row) + 3, twice that for
 /// complex.

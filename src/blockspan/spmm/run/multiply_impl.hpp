@@ -36,14 +36,16 @@ bool finished_without_matrix(Exec const& exec, Product<Scalar, Storage> const& p
   return true;
 }
 
-/// A transposed product of several panels whose alpha is NaN or infinite: times alpha, the sums of
-/// panels do not add up to alpha times the whole sum (a panel without entries of a row gives NaN),
-/// so multiply(with alpha 1) adds them in memory of its own, and alpha comes last. Any other
-/// product is multiplied as it is. Fences where it allocates.
+/// A transposed product of several panels whose alpha or beta is NaN or infinite. Times such an
+/// alpha, the sums of panels do not add up to alpha times the whole sum (a panel without entries of
+/// a row gives NaN); and what such a beta makes of a complex y, the next panel, multiplying it by 1
+/// + 0 i, would make NaN. So multiply(with alpha 1) adds the sums in memory of its own, and both
+/// come last. Any other product is multiplied as it is. Fences where it allocates.
 template <class Exec, class Scalar, class Storage, class Multiply>
 void scale_last_if_not_finite(Exec const& exec, std::size_t panels,
                               Product<Scalar, Storage> const& product, Multiply const& multiply) {
-  if (panels < 2 || !transposes(product.op) || is_finite(product.alpha)) return multiply(product);
+  bool const finite = is_finite(product.alpha) && is_finite(product.beta);
+  if (panels < 2 || !transposes(product.op) || finite) return multiply(product);
   auto const& Y = product.Y;
   using Memory = Kokkos::View<Storage*, typename Exec::memory_space>;
   auto const memory = allocate<Memory>(exec, "Blockspan::spmm::sums", Y.rows * Y.columns);
@@ -52,7 +54,7 @@ void scale_last_if_not_finite(Exec const& exec, std::size_t panels,
   sums.Y = {memory.data(), Y.rows, Y.columns, Y.columns, 1};
   multiply(sums);
   scale_sums<Exec, Storage>(exec, sums.Y, product.alpha, product.beta, Y);
-  exec.fence("Blockspan::spmm, transposed in panels with an alpha that is not finite");
+  exec.fence("Blockspan::spmm, transposed in panels, with factors that are not finite");
 }
 
 /// A variant that was asked for by its id runs, or the call throws.
