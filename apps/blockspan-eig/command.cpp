@@ -108,7 +108,9 @@ void add_exact(CLI::App& app, EigCommand& command) {
           "--block-size", "--adaptive", "--hierarchy", "--levels"})
       option->excludes(app.get_option(other));
   for (auto* const option : {interval, count}) option->excludes(app.get_option("--pairs"));
-  count->excludes(app.get_option("--vectors"));
+  for (char const* const other :
+       {"--vectors", "--tolerance", "--block", "--max-iterations", "--seed", "--time-limit"})
+    count->excludes(app.get_option(other));
   for (auto* const option : {near, count})
     option->excludes(app.get_option("--checkpoint"))->excludes(app.get_option("--resume"));
   auto* const buckling =
@@ -174,6 +176,22 @@ void check_combination(EigCommand const& command) {
           "a dense solve neither writes nor reads checkpoints (--checkpoint, --resume)");
 }
 
+/// Throws Error where an option was given that does nothing beside the others.
+void refuse_idle_options(CLI::App const& app, EigCommand const& command) {
+  require(app.count("--digits") == 0 || command.criterion == "digits", "--digits",
+          "goes with --criterion digits, not with ", command.criterion);
+  require(app.count("--factors") == 0 || command.exact || counts_pairs(command) ||
+              may_take_factors(command),
+          "--factors",
+          "this solve makes no factors of A - shift M: it goes with --near, --interval, --count, "
+          "--certify, or smallest pairs by --path auto without options that only an iteration has");
+  if (command.path != "dense") return;
+  for (char const* const other :
+       {"--block", "--max-iterations", "--preconditioner", "--precision", "--initial",
+        "--near-null", "--coordinates", "--block-size", "--adaptive", "--hierarchy", "--levels"})
+    require(app.count(other) == 0, other, "does nothing in a dense solve (--path dense)");
+}
+
 }  // namespace
 
 std::optional<EigCommand> parse_command(int argc, char** argv) {
@@ -199,6 +217,7 @@ std::optional<EigCommand> parse_command(int argc, char** argv) {
   if (command.exact && app.count("--tolerance") == 0) command.tolerance = 1e-11;
   check_combination(command);
   choose_preconditioner(command);
+  refuse_idle_options(app, command);
   return command;
 }
 

@@ -114,6 +114,10 @@ bool may_take_factors(EigCommand const& command) {
   return command.path == "auto" && plain && asks_smallest && command.block == 0;
 }
 
+bool counts_pairs(EigCommand const& command) {
+  return command.certify && command.which == "smallest" && command.constraints.empty();
+}
+
 std::string proof_in_words(EigCommand const& command, ExactReport const& report) {
   std::string const place = interval(report.from, report.to);
   std::string const holds = place + " holds " + plural(report.counted, "eigenvalue");

@@ -29,6 +29,9 @@ void take_exact_pairs(EigResult& result, std::string reason = factors_of_pencil)
 /// Whether --path auto may find the smallest pairs by factors, as far as the command says.
 bool may_take_factors(EigCommand const& command);
 
+/// Whether a count shows that no pair of the solve is missing.
+bool counts_pairs(EigCommand const& command);
+
 /// What the counts say, a sentence each.
 std::string proof_in_words(EigCommand const& command, ExactReport const& report);
 std::string count_in_words(EigenCount const& count);

@@ -58,9 +58,8 @@ template <class Scalar, class Exec>
 void certify_count(Exec const& exec, EigCommand const& command,
                    DistributedMatrix<Scalar, Exec> const& A,
                    DistributedMatrix<Scalar, Exec> const* M, double next, EigResult& result) {
-  bool const asked = command.certify && command.which == "smallest" && command.constraints.empty();
   if constexpr (has_direct) {
-    if (!asked || !result.converged || result.solver.eigenvalues.empty()) return;
+    if (!counts_pairs(command) || !result.converged || result.solver.eigenvalues.empty()) return;
     double const place = place_above(result, next);
     try {
       result.count = count_eigenvalues(exec, A, M, -std::numeric_limits<double>::infinity(), place,

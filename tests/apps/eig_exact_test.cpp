@@ -261,8 +261,41 @@ TEST(EigExactUsage, RefusesWhatHasNoMeaning) {
                      "--which excludes --near (see --help)");
   expect_eig_refuses({small, "--count", "1,2", "--vectors", "v.mtx"},
                      "--vectors excludes --count (see --help)");
+  for (std::string const option :
+       {"--tolerance=0.1", "--block=3", "--max-iterations=9", "--seed=2", "--time-limit=9"})
+    expect_eig_refuses({small, "--count", "1,2", option},
+                       option.substr(0, option.find('=')) + " excludes --count (see --help)");
+  expect_eig_refuses({small, "--interval", "1.0000000001,1.00000000005"},
+                     "--interval: the interval from 1.0000000001 to 1.00000000005 is empty");
   expect_eig_refuses({small, "--near", "1", "--slice", "9"},
                      "--slice requires --interval (see --help)");
+}
+
+TEST(EigExactUsage, RefusesAPlaceForFactorsThatAreNotMade) {
+  std::string const words =
+      "--factors: this solve makes no factors of A - shift M: it goes with --near, --interval, "
+      "--count, --certify, or smallest pairs by --path auto without options that only an iteration "
+      "has";
+  for (std::vector<std::string> const& others :
+       std::vector<std::vector<std::string>>{{"--path", "dense"},
+                                             {"--path", "iterative"},
+                                             {"--which", "largest"},
+                                             {"--which", "largest", "--certify"},
+                                             {"--criterion", "relative"},
+                                             {"--preconditioner", "jacobi"},
+                                             {"--block", "9"}}) {
+    std::vector<std::string> arguments{"laplace7:4x4x4", "--factors", "device"};
+    arguments.insert(arguments.end(), others.begin(), others.end());
+    expect_eig_refuses(arguments, words);
+  }
+}
+
+/// Ends of an interval that differ look different.
+TEST_P(EigExact, IntervalsAreShownInFull) {
+  auto const count = run({"laplace7:2x1x1", "--count", "1.00000000001,1.00000000002"});
+  EXPECT_NE(count.outcome.out.find("(1.00000000001, 1.00000000002) holds 0 eigenvalues"),
+            std::string::npos)
+      << count.outcome.out;
 }
 
 /// They would be read, and then left alone.

@@ -64,6 +64,18 @@ TEST(EigUsage, VersionNamesBlockspanAndKokkos) {
   EXPECT_NE(outcome.out.find("Kokkos Kernels"), std::string::npos);
 }
 
+TEST(EigUsage, RefusesOptionsThatDoNothing) {
+  for (std::string const criterion : {"backward", "relative"})
+    expect_refused({small, "--criterion", criterion, "--digits", "5"},
+                   "--digits: goes with --criterion digits, not with " + criterion);
+  for (std::string const option : {"--block=12", "--max-iterations=9", "--preconditioner=jacobi",
+                                   "--precision=working", "--block-size=1", "--levels"}) {
+    std::string const name = option.substr(0, option.find('='));
+    expect_refused({small, "--path", "dense", option},
+                   name + ": does nothing in a dense solve (--path dense)");
+  }
+}
+
 TEST(EigUsage, RefusesAWrongCommandLine) {
   expect_refused({}, "MATRIX is required (see --help)");
   expect_refused({small, "--pears", "3"},
