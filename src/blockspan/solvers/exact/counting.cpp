@@ -68,7 +68,7 @@ bool stays(operators::PencilFactors& factors, double start, double reach, std::i
     auto at = factors.factor(start + far);
     if (!at.trusted) at = factors.factor(start + 1.1 * far), ++factorizations;  // was one there?
     ++factorizations;
-    if (!at.trusted) return true;  // M is singular, and K is lost beside it
+    if (!at.trusted) return factors.massless_rows();  // beside whose M the rest of K is lost
     if (at.count != count) return false;
   }
   return true;
@@ -90,6 +90,7 @@ PlacedCount beyond(operators::PencilFactors& factors, double other, int sign) {
     if (found.at.trusted &&
         (all || (found.at.count == before && stays(factors, start, sign * reach, before, tried))))
       break;
+    if (!found.at.trusted && before >= 0) break;  // nor is it further out
     before = found.at.trusted ? found.at.count : -1;
   }
   found.factorizations = tried;
