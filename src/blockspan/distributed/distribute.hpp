@@ -5,7 +5,6 @@
 #include <memory>
 #include <span>
 #include <string_view>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -45,28 +44,25 @@ template <class Make>
 RowPartition of_root(Communicator const& ranks, int root, Make const& make) {
   std::vector<std::int64_t> cuts;
   std::int64_t unit = 0;
-  ranks.run_agreed([&] {
-    if (ranks.rank() != root) return;
+  if (ranks.rank() == root) {
     RowPartition const partition = make();
     cuts = partition.cuts(), unit = partition.unit();
-  });
+  }
   ranks.broadcast(cuts, root);
   ranks.broadcast(std::span(&unit, 1), root);
   return RowPartition(std::move(cuts), unit);
 }
 
 /// Scatters elements from `root` to all ranks. get(r): the elements of rank r, called on the root.
-/// mine: their number on this rank. If a rank lacks the memory, all throw.
+/// mine: their number on this rank.
 template <class T, class Get>
 std::vector<T> deal(Communicator const& ranks, int root, std::int64_t mine, Get const& get) {
-  auto here = ranks.run_agreed([&] { return std::vector<T>(static_cast<std::size_t>(mine)); });
+  std::vector<T> here(static_cast<std::size_t>(mine));
   for (int r = 0; r < ranks.size(); ++r) {
     std::vector<Incoming> in;
     std::vector<Outgoing> out;
     std::vector<T> packed;
-    ranks.run_agreed([&] {
-      if (ranks.rank() == root) packed = get(r);
-    });
+    if (ranks.rank() == root) packed = get(r);
     if (r == root) {
       if (r == ranks.rank()) here = std::move(packed);
       continue;
@@ -117,14 +113,9 @@ std::shared_ptr<DistributedMatrix<sparse::scalar_t<Matrix>, Exec> const> distrib
   });
   if constexpr (std::is_same_v<Matrix, CrsMatrix<Scalar, Exec>>)
     if (ranks.size() == 1) return on_one_rank(exec, A, ranks, like);
-  auto const on_host = ranks.run_agreed([&] {
-    return std::tuple(Kokkos::create_mirror_view_and_copy(Host(), A.graph.row_map),
-                      Kokkos::create_mirror_view_and_copy(Host(), A.graph.entries),
-                      Kokkos::create_mirror_view_and_copy(Host(), A.values));
-  });
-  auto const& offsets = std::get<0>(on_host);
-  auto const& entries = std::get<1>(on_host);
-  auto const& values = std::get<2>(on_host);
+  auto const offsets = Kokkos::create_mirror_view_and_copy(Host(), A.graph.row_map);
+  auto const entries = Kokkos::create_mirror_view_and_copy(Host(), A.graph.entries);
+  auto const values = Kokkos::create_mirror_view_and_copy(Host(), A.values);
   auto const partition = distributed::of_root(ranks, root, [&] {
     return like ? *like
                 : distributed::partition_by_entries<Exec, Offset>(offsets.data(), A.numRows(),
@@ -144,10 +135,7 @@ std::shared_ptr<DistributedMatrix<sparse::scalar_t<Matrix>, Exec> const> distrib
       result.push_back(static_cast<std::int64_t>(offsets(i + 1) - offsets(i)));
     return result;
   });
-  ranks.run_agreed([&] {
-    for (std::int64_t const length : lengths)
-      local.offsets.push_back(local.offsets.back() + length);
-  });
+  for (std::int64_t const length : lengths) local.offsets.push_back(local.offsets.back() + length);
   local.columns = distributed::deal<std::int64_t>(ranks, root, local.offsets.back(), [&](int r) {
     auto const [first, last] = range(r);
     return std::vector<std::int64_t>(entries.data() + first, entries.data() + last);
@@ -294,9 +282,7 @@ void gather_block(RowSpace const& space, LocalView const& local, WholeView const
     std::int64_t const count = last - first, from = first;
     bool const from_here = r == ranks.rank();
     bool const sends = from_here && !to_here, receives = to_here && !from_here;
-    auto rows = ranks.run_agreed([&] {
-      return std::vector<Scalar>(sends || receives ? static_cast<std::size_t>(count * k) : 0);
-    });
+    std::vector<Scalar> rows(sends || receives ? static_cast<std::size_t>(count * k) : 0);
     if (sends)
       distributed::for_each_entry(n, k, [&](std::int64_t i, std::int64_t j, std::size_t place) {
         rows[place] = local(i, j);

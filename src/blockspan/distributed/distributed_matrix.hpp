@@ -267,7 +267,8 @@ class DistributedMatrix {
             SplitRows const& split, Matrix const* own) {
     lower_ = split.lower, own_ = split.own;
     space_ = RowSpace(ranks, partition_.cuts(), support::runs_on_host_v<Exec> ? unit_of_sums() : 0);
-    auto ghosts = ranks.run_agreed([&] { return split.of_others(); });
+    std::vector<std::int64_t> ghosts(split.packed.begin(), split.packed.begin() + lower_);
+    ghosts.insert(ghosts.end(), split.packed.begin() + lower_ + own_, split.packed.end());
     halo_ = make_halo_exchange(ranks, partition_, std::move(ghosts));
     ranks.run_agreed([&] {
       place(exec, rows, split);

@@ -42,13 +42,6 @@ struct SplitRows {
   std::vector<std::int64_t> packed;  ///< global rows, ascending
   std::int64_t lower = 0, own = 0;   ///< of `packed`: rows of lower ranks, then this rank's
   std::vector<int> columns;          ///< of every entry: local index, or index into `packed`
-
-  /// The rows of other ranks, ascending.
-  std::vector<std::int64_t> of_others() const {
-    std::vector<std::int64_t> rows(packed.begin(), packed.begin() + lower);
-    rows.insert(rows.end(), packed.begin() + lower + own, packed.end());
-    return rows;
-  }
 };
 
 /// [head, tail) of SplitRows. O(rows + entries). Throws Error for a column outside the matrix.

@@ -37,8 +37,8 @@ namespace blockspan {
 /// A product is one pass over X and m - 1 products of A with the whole block; no reductions. If A
 /// has a fused kernel for the step (LinearOperator::apply_step), it reads Z_i-1, Z_i-2, X and n
 /// weights and overwrites Z_i-2 by Z_i; otherwise a separate kernel follows the product and also
-/// reads A Z_i-1. Scratch memory: one block like Y, two without the fused kernel or on several
-/// ranks, which allocate together; it grows to the widest product so far and is kept.
+/// reads A Z_i-1. Scratch memory: one block like Y, two without the fused kernel; it grows to the
+/// widest product so far and is kept.
 ///
 /// Source: Golub and Varga 1961, doi:10.1007/BF01386013; Saad 2003, Iterative Methods for Sparse
 /// Linear Systems, section 12.3; as a preconditioner of this kind: Adams, Brezina, Hu and Tuminaro
@@ -76,20 +76,10 @@ class ChebyshevPreconditioner final : public LinearOperator<Scalar, Exec> {
     single_.forget();
   }
 
-  /// The same polynomial of `A`, another operator with the same values, kept by reference. It
-  /// begins with the memory of this one, so only one of both is applied at a time.
-  ChebyshevPreconditioner of(LinearOperator<Scalar, Exec> const& A) const {
-    ChebyshevPreconditioner other(A, factors_, lower_, upper_, degree_);
-    other.workspace_ = workspace_;
-    other.widest_ = widest_;
-    return other;
-  }
-
   std::int64_t rows() const override { return A_->rows(); }
 
   /// One product at a time: the scratch memory of an object is for one instance and one thread.
-  /// Throws Error if X or Y is not n x k, or (on all ranks) where memory is short, and what A
-  /// throws.
+  /// Throws Error if X or Y is not n x k, or where memory is short, and what A throws.
   void apply(Exec const& exec, ConstBlock<Scalar, Exec> const& X,
              Block<Scalar, Exec> const& Y) const override {
     auto const x = blocks::block_ref<Exec>(X);
@@ -99,7 +89,6 @@ class ChebyshevPreconditioner final : public LinearOperator<Scalar, Exec> {
     Real const middle = (upper_ + lower_) / 2, half = (upper_ - lower_) / 2;
     Real const sigma = middle / half;
     Block<Scalar, Exec> other;
-    if (degree_ > 1 && x.columns > widest_) widen(exec, x.columns);
     if (degree_ > 1) other = scratch(exec, Workspace<Exec>::result, x.columns);
     // Z_i overwrites Z_i-2, and the last one must be in Y
     auto const z = [&](int i) { return (degree_ - i) % 2 == 0 ? Y : other; };
@@ -141,23 +130,10 @@ class ChebyshevPreconditioner final : public LinearOperator<Scalar, Exec> {
                                static_cast<std::size_t>(rows()), static_cast<std::size_t>(columns));
   }
 
-  /// On several ranks, all together allocate what products of so many columns may need; alone, each
-  /// buffer grows when it is needed.
-  void widen(Exec const& exec, std::int64_t columns) const {
-    Communicator const ranks = A_->row_space().communicator();
-    if (ranks.size() > 1)
-      ranks.run_agreed([&] {
-        scratch(exec, Workspace<Exec>::result, columns);
-        scratch(exec, Workspace<Exec>::product, columns);
-      });
-    widest_ = columns;
-  }
-
   LinearOperator<Scalar, Exec> const* A_;
   int degree_;
   Factors factors_;
   Real lower_ = 0, upper_ = 0;
-  mutable std::int64_t widest_ = 0;  ///< columns
   mutable Workspace<Exec> workspace_;
   mutable operators::ManyProducts<Scalar, Exec> single_;
 };

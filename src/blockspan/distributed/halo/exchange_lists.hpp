@@ -12,8 +12,7 @@
 #include <blockspan/communication/communicator.hpp>
 #include <blockspan/distributed/halo.hpp>
 
-// Exchanges of lists in host memory. All ranks call these functions together; if one lacks the
-// memory, all throw.
+// Exchanges of lists in host memory. All ranks call these functions together.
 
 namespace blockspan::distributed {
 
@@ -25,8 +24,7 @@ std::vector<T> exchange_parts(Communicator const& ranks, std::span<HaloPart cons
                               std::span<T const> sent, std::span<std::int64_t const> from,
                               std::span<HaloPart const> receives,
                               std::span<std::int64_t const> to) {
-  auto received =
-      ranks.run_agreed([&] { return std::vector<T>(static_cast<std::size_t>(to.back())); });
+  std::vector<T> received(static_cast<std::size_t>(to.back()));
   auto const part = [](auto* data, std::span<std::int64_t const> offsets, HaloPart const& rows) {
     auto const first = offsets[static_cast<std::size_t>(rows.first)],
                last = offsets[static_cast<std::size_t>(rows.first + rows.count)];
@@ -80,15 +78,12 @@ std::vector<T> exchange_values(Communicator const& ranks, HaloExchange const& ha
 template <class T>
 std::vector<T> values_of_halo(Communicator const& ranks, HaloExchange const& halo,
                               std::vector<T> const& local) {
-  auto const sent = ranks.run_agreed([&] {
-    std::vector<T> values;
-    for (std::int64_t const row : halo.sent) values.push_back(local[static_cast<std::size_t>(row)]);
-    return values;
-  });
+  std::vector<T> sent;
+  for (std::int64_t const row : halo.sent) sent.push_back(local[static_cast<std::size_t>(row)]);
   return exchange_values(ranks, halo, sent);
 }
 
-/// The lists of all ranks, concatenated, on each rank.
+/// The lists of all ranks, concatenated, on each rank; if one lacks the memory, all throw.
 template <class T>
 std::vector<T> gather_lists(Communicator const& ranks, std::vector<T> const& mine) {
   std::vector<std::int64_t> sizes = ranks.gather(static_cast<std::int64_t>(mine.size()));
@@ -99,7 +94,7 @@ std::vector<T> gather_lists(Communicator const& ranks, std::vector<T> const& min
   return result;
 }
 
-/// The same on `root` only; empty on other ranks.
+/// The same on `root` only; empty on other ranks. If the root lacks the memory, all throw.
 template <class T>
 std::vector<T> collect_lists(Communicator const& ranks, int root, std::vector<T> const& mine) {
   auto const sizes = ranks.gather(static_cast<std::int64_t>(mine.size()));

@@ -27,18 +27,16 @@ template <class Scalar, class Exec>
 GatheredRows<Scalar, Exec> gather_level(Exec const& exec, DistributedMatrix<Scalar, Exec> const& A,
                                         HierarchyStart<Scalar, Exec> const& start) {
   auto const& ranks = A.row_space().communicator();
-  auto const rows = gather_rows(ranks, ranks.run_agreed([&] { return A.global_rows(exec); }));
-  std::size_t const q = start.near_null.extent(1);
+  auto const rows = gather_rows(ranks, A.global_rows(exec));
+  auto const local = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), start.near_null);
+  std::size_t const q = local.extent(1);
   std::vector<Scalar> vectors;
-  std::vector<int> sizes;
-  ranks.run_agreed([&] {
-    auto const local = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), start.near_null);
-    for (std::size_t i = 0; i < local.extent(0); ++i)
-      for (std::size_t j = 0; j < q; ++j) vectors.push_back(local(i, j));
-    auto const begin = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), start.nodes.begin);
-    for (int i = 0; i < start.nodes.count; ++i) sizes.push_back(begin(i + 1) - begin(i));
-  });
+  for (std::size_t i = 0; i < local.extent(0); ++i)
+    for (std::size_t j = 0; j < q; ++j) vectors.push_back(local(i, j));
   vectors = gather_lists(ranks, vectors);
+  auto const begin = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), start.nodes.begin);
+  std::vector<int> sizes;
+  for (int i = 0; i < start.nodes.count; ++i) sizes.push_back(begin(i + 1) - begin(i));
   sizes = gather_lists(ranks, sizes);
   int const largest = ranks.largest(start.nodes.largest);
 
@@ -76,16 +74,13 @@ template <class Scalar, class Exec>
 void gather_values(Exec const& exec, DistributedMatrix<Scalar, Exec> const& A,
                    CrsMatrix<Scalar, Exec> const& whole) {
   using Matrix = DistributedMatrix<Scalar, Exec>;
-  auto const& ranks = A.row_space().communicator();
   std::vector<Scalar> values;
-  ranks.run_agreed([&] {
-    for (auto const which : {Matrix::lower_boundary, Matrix::interior, Matrix::upper_boundary}) {
-      auto const part =
-          Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), A.part(which).matrix.values);
-      values.insert(values.end(), part.data(), part.data() + part.extent(0));
-    }
-  });
-  values = gather_lists(ranks, values);
+  for (auto const which : {Matrix::lower_boundary, Matrix::interior, Matrix::upper_boundary}) {
+    auto const part =
+        Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), A.part(which).matrix.values);
+    values.insert(values.end(), part.data(), part.data() + part.extent(0));
+  }
+  values = gather_lists(A.row_space().communicator(), values);
   Kokkos::deep_copy(exec, whole.values,
                     Kokkos::View<Scalar const*, Kokkos::HostSpace>(values.data(), values.size()));
   exec.fence("Blockspan::multigrid: gathered values");

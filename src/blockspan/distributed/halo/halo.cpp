@@ -37,7 +37,7 @@ HaloExchange make_halo_exchange(Communicator const& ranks, RowPartition const& p
       halo.sends.push_back({r, count, here});
       count += here;
     }
-  ranks.run_agreed([&] { halo.sent.resize(static_cast<std::size_t>(count)); });
+  halo.sent.resize(static_cast<std::size_t>(count));
   auto const part_of = [](auto& list, HaloPart const& part) {
     return std::span(list).subspan(static_cast<std::size_t>(part.first),
                                    static_cast<std::size_t>(part.count));

@@ -21,8 +21,8 @@ namespace blockspan::distributed {
 /// The packed block of a distributed product, and the exchange that fills it: rows of lower ranks,
 /// of this rank, of higher ranks, k columns each. With a device transport in stream order;
 /// otherwise the host waits for the messages, which are in device memory if MPI accepts it, else
-/// staged through page-locked memory. Memory grows to the widest block so far, on all ranks
-/// together, and copies share it, so only one exchange at a time.
+/// staged through page-locked memory. Memory grows to the widest block so far, so only one exchange
+/// at a time.
 template <class Scalar, class Exec>
 class PackedExchange {
  public:
@@ -34,12 +34,8 @@ class PackedExchange {
 
   /// The packed block of k columns, after an exchange with k columns.
   Block<Scalar, Exec> block(std::size_t k) const {
-    return Block<Scalar, Exec>(memory_->packed.data(),
-                               static_cast<std::size_t>(matrix_->packed_rows()), k);
+    return Block<Scalar, Exec>(packed_.data(), static_cast<std::size_t>(matrix_->packed_rows()), k);
   }
-
-  /// The widest product so far for which all ranks had the memory, transposed or not.
-  std::int64_t& served(bool transposed) const { return memory_->served[transposed ? 1 : 0]; }
 
   /// No exchange is needed, neither with other ranks nor into the packed block.
   bool idle() const { return matrix_->packed_rows() == 0 && matrix_->halo().sent.empty(); }
@@ -60,9 +56,9 @@ class PackedExchange {
     auto const sent = static_cast<std::int64_t>(halo.sent.size());
     grow(exec, k);
     auto const pack = [&](Exec const& on) {
-      pack_rows<Exec, Scalar>(on, x, {matrix_->sent_rows().data(), sent, memory_->sent.data()},
+      pack_rows<Exec, Scalar>(on, x, {matrix_->sent_rows().data(), sent, sent_.data()},
                               {matrix_->packed_from().data(), matrix_->own_rows(),
-                               memory_->packed.data() + matrix_->lower_rows() * k});
+                               packed_.data() + matrix_->lower_rows() * k});
     };
     if (halo.sends.empty() && halo.receives.empty()) {
       pack(exec);
@@ -74,21 +70,20 @@ class PackedExchange {
       device()->begin(stream);
       if (comm_exec_) pack(*comm_exec_);
       interior();
-      send(messages(memory_->sent, halo.sends, memory_->packed, halo.receives, k));
+      send(messages(sent_, halo.sends, packed_, halo.receives, k));
       if (comm_exec_) ends(*comm_exec_);
       device()->finish(stream);
       if (!comm_exec_) ends(exec);
     } else {
       pack(exec);
-      if (by_host()) copy(exec, memory_->host_sent, memory_->sent, 0, sent * k);
+      if (by_host()) copy(exec, host_sent_, sent_, 0, sent * k);
       exec.fence("Blockspan::distributed: rows for other ranks");
       auto const pending =
-          by_host() ? start(messages(memory_->host_sent, halo.sends, memory_->host_packed,
-                                     halo.receives, k))
-                    : start(messages(memory_->sent, halo.sends, memory_->packed, halo.receives, k));
+          by_host() ? start(messages(host_sent_, halo.sends, host_packed_, halo.receives, k))
+                    : start(messages(sent_, halo.sends, packed_, halo.receives, k));
       interior();
       if (pending) pending->finish();  // null: no columns
-      if (by_host()) copy_halo(exec, memory_->packed, memory_->host_packed, k);
+      if (by_host()) copy_halo(exec, packed_, host_packed_, k);
       ends(exec);
     }
   }
@@ -105,46 +100,35 @@ class PackedExchange {
     contribute(block(static_cast<std::size_t>(k)));
     auto const own = [&] {
       overlapped();
-      add_rows<Exec, Scalar>(exec, memory_->packed.data() + matrix_->lower_rows() * k,
+      add_rows<Exec, Scalar>(exec, packed_.data() + matrix_->lower_rows() * k,
                              matrix_->packed_from().data(), matrix_->own_rows(), y);
     };
     if (halo.sends.empty() && halo.receives.empty()) return own();
     if (device() != nullptr) {
       device()->begin(native_stream(exec));
       own();
-      send(messages(memory_->packed, halo.receives, memory_->sent, halo.sends, k));
+      send(messages(packed_, halo.receives, sent_, halo.sends, k));
       device()->finish(native_stream(exec));
     } else {
-      if (by_host()) copy_halo(exec, memory_->host_packed, memory_->packed, k);
+      if (by_host()) copy_halo(exec, host_packed_, packed_, k);
       exec.fence("Blockspan::distributed: contributions to rows of other ranks");
       auto const pending =
-          by_host() ? start(messages(memory_->host_packed, halo.receives, memory_->host_sent,
-                                     halo.sends, k))
-                    : start(messages(memory_->packed, halo.receives, memory_->sent, halo.sends, k));
+          by_host() ? start(messages(host_packed_, halo.receives, host_sent_, halo.sends, k))
+                    : start(messages(packed_, halo.receives, sent_, halo.sends, k));
       own();
       if (pending) pending->finish();  // null: no columns
       if (by_host())
-        copy(exec, memory_->sent, memory_->host_sent, 0,
-             static_cast<std::int64_t>(halo.sent.size()) * k);
+        copy(exec, sent_, host_sent_, 0, static_cast<std::int64_t>(halo.sent.size()) * k);
     }
     for (auto const& from : halo.sends)
-      add_rows<Exec, Scalar>(exec, memory_->sent.data() + from.first * k,
+      add_rows<Exec, Scalar>(exec, sent_.data() + from.first * k,
                              matrix_->sent_rows().data() + from.first, from.count, y);
     exec.fence("Blockspan::distributed: contributions of other ranks");
   }
 
-  /// Allocates memory for k columns; called by all ranks. Throws Error, on all ranks, where memory
-  /// of one is short; the next call then tries again on all.
+  /// Allocates memory for k columns.
   void grow(Exec const& exec, std::int64_t k) const {
-    if (k <= memory_->columns) return;
-    ranks().run_agreed([&] {
-      if (!idle()) allocate_rows(exec, k);
-    });
-    memory_->columns = k;
-  }
-
- private:
-  void allocate_rows(Exec const& exec, std::int64_t k) const {
+    if (k <= columns_ || idle()) return;
     auto const make = [&](Memory& memory, HostMemory& host, std::int64_t rows) {
       memory = allocate<Memory>(exec, "Blockspan::distributed::rows", rows * k);
       if constexpr (runs_on_host_v<Exec>)
@@ -154,20 +138,16 @@ class PackedExchange {
                                     "Blockspan::distributed::rows", rows * k);
     };
     exec.fence("Blockspan::distributed grows");
-    make(memory_->packed, memory_->host_packed, matrix_->packed_rows());
-    make(memory_->sent, memory_->host_sent, static_cast<std::int64_t>(matrix_->halo().sent.size()));
+    make(packed_, host_packed_, matrix_->packed_rows());
+    make(sent_, host_sent_, static_cast<std::int64_t>(matrix_->halo().sent.size()));
+    columns_ = k;
   }
 
+ private:
   using Memory = Kokkos::View<Scalar*, Kokkos::Device<Exec, typename Exec::memory_space>>;
   using HostMemory =
       Kokkos::View<Scalar*, std::conditional_t<runs_on_host_v<Exec>, typename Exec::memory_space,
                                                Kokkos::SharedHostPinnedSpace>>;
-  struct Rows {
-    Memory packed, sent;
-    HostMemory host_packed, host_sent;
-    std::int64_t columns = 0;  ///< the same on all ranks, also where nothing is exchanged
-    std::int64_t served[2] = {0, 0};
-  };
   struct Messages {
     std::vector<Incoming> in;
     std::vector<Outgoing> out;
@@ -184,12 +164,11 @@ class PackedExchange {
 
   /// Messages that send the `sends` parts of one array and receive the `receives` parts of the
   /// other. Parts of the halo are located in the packed block.
-  template <class Values>
-  Messages messages(Values const& from, std::vector<HaloPart> const& sends, Values const& to,
+  template <class Rows>
+  Messages messages(Rows const& from, std::vector<HaloPart> const& sends, Rows const& to,
                     std::vector<HaloPart> const& receives, std::int64_t k) const {
-    auto const rows = [&](Values const& memory, HaloPart const& part) {
-      bool const in_halo =
-          memory.data() == memory_->host_packed.data() || memory.data() == memory_->packed.data();
+    auto const rows = [&](Rows const& memory, HaloPart const& part) {
+      bool const in_halo = memory.data() == host_packed_.data() || memory.data() == packed_.data();
       std::int64_t const first = in_halo ? place(part.first) : part.first;
       return std::span(memory.data() + first * k, static_cast<std::size_t>(part.count * k));
     };
@@ -226,7 +205,9 @@ class PackedExchange {
 
   std::shared_ptr<Matrix const> matrix_;
   std::optional<Exec> comm_exec_;  ///< on the stream of the messages, for the ends of products
-  std::shared_ptr<Rows> memory_ = std::make_shared<Rows>();
+  mutable Memory packed_, sent_;
+  mutable HostMemory host_packed_, host_sent_;
+  mutable std::int64_t columns_ = 0;
 };
 
 }  // namespace blockspan::distributed

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -150,17 +149,13 @@ class PartProducts {
   void multiply_magnitudes(Exec const& exec, OperatorValues<Real const, Exec> const& x,
                            OperatorValues<Real, Exec> const& y) const {
     Kokkos::View<Real*, Kokkos::Device<Exec, typename Exec::memory_space>> reals;
-    Block<Scalar, Exec> X;
-    exchange_.grow(exec, 1);  // by idle ranks as well
-    ranks().run_agreed([&] {
-      if (exchange_.idle()) return;
-      constexpr auto label = "Blockspan::distributed::magnitudes";
-      X = allocate<Block<Scalar, Exec>>(exec, label, x.extent(0), 1);
-      reals = allocate<decltype(reals)>(exec, label, matrix_->packed_rows());
-    });
     if (!exchange_.idle()) {
+      Block<Scalar, Exec> const X =
+          allocate<Block<Scalar, Exec>>(exec, "Blockspan::distributed::magnitudes", x.extent(0), 1);
       Kokkos::deep_copy(exec, Kokkos::subview(X, Kokkos::ALL, 0), x);
       exchange_.gather_halo(exec, blocks::block_ref<Exec>(X));
+      reals = allocate<decltype(reals)>(exec, "Blockspan::distributed::magnitudes",
+                                        matrix_->packed_rows());
       Kokkos::parallel_for("Blockspan::distributed::magnitudes",
                            Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(
                                exec, 0, matrix_->packed_rows()),
@@ -241,22 +236,12 @@ class PartProducts {
   template <class XView, class YView>
   void multiply_rows(Exec const& exec, Op op, Scalar const& alpha, XView const& X,
                      Scalar const& beta, YView const& Y) const {
-    auto const interior = [&] { multiply_part(exec, Matrix::interior, op, alpha, X, beta, Y); };
-    auto const ends = [&](Exec const& on) {
-      multiply_ends(on, op, alpha, exchange_.block(X.extent(1)), beta, Y);
-    };
-    auto const x = blocks::block_ref<Exec>(X);
-    if (!is_first(false, x.columns)) return exchange_.gather_halo(exec, x, interior, ends);
-    ranks().run_agreed(interior);
     exchange_.gather_halo(
-        exec, x, [] {}, [&](Exec const& on) { ranks().run_agreed([&] { ends(on); }); });
-    exchange_.served(false) = x.columns;
-  }
-
-  /// Whether plans may have to allocate, for a product wider than all so far: then all ranks agree
-  /// on the local work, and none of it is done while messages are in transit.
-  bool is_first(bool transposed, std::int64_t columns) const {
-    return ranks().size() > 1 && columns > exchange_.served(transposed);
+        exec, blocks::block_ref<Exec>(X),
+        [&] { multiply_part(exec, Matrix::interior, op, alpha, X, beta, Y); },
+        [&](Exec const& on) {
+          multiply_ends(on, op, alpha, exchange_.block(X.extent(1)), beta, Y);
+        });
   }
 
   /// For an alpha that is NaN or infinite: the contributions of ranks times alpha do not add up to
@@ -283,31 +268,14 @@ class PartProducts {
       auto const& rows = matrix_->part(which);
       spmm(exec, plans_[which], op, alpha, rows.matrix, rows_of(rows, X), keep, to);
     };
-    auto const k = static_cast<std::int64_t>(Y.extent(1));
-    bool const first = is_first(true, k);
-    auto const ends = [&](Block<Scalar, Exec> const& packed) {
-      part(Matrix::lower_boundary, Scalar(0), packed);
-      part(Matrix::upper_boundary, Scalar(1), packed);
-    };
-    exchange_.grow(exec, k);  // by idle ranks as well
-    if (first)
-      ranks().run_agreed([&] {
-        if (!exchange_.idle()) ends(exchange_.block(Y.extent(1)));
-        part(Matrix::interior, beta, Y);
-      });
-    if (exchange_.idle()) {
-      exchange_.served(true) = std::max(exchange_.served(true), k);
-      return first ? void() : part(Matrix::interior, beta, Y);
-    }
+    if (exchange_.idle()) return part(Matrix::interior, beta, Y);
     exchange_.scatter_add_halo(
         exec, blocks::block_ref<Exec>(Y),
         [&](Block<Scalar, Exec> const& packed) {
-          if (!first) ends(packed);
+          part(Matrix::lower_boundary, Scalar(0), packed);
+          part(Matrix::upper_boundary, Scalar(1), packed);
         },
-        [&] {
-          if (!first) part(Matrix::interior, beta, Y);
-        });
-    exchange_.served(true) = std::max(exchange_.served(true), k);
+        [&] { part(Matrix::interior, beta, Y); });
   }
 
   std::shared_ptr<Matrix const> matrix_;

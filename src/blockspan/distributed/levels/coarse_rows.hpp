@@ -47,21 +47,17 @@ LocalRows<Scalar> rows_of_halo(Communicator const& ranks, HaloExchange const& ha
                                LocalRows<Scalar> const& P) {
   std::vector<std::int64_t> lengths, from = {0}, columns;
   std::vector<Scalar> values;
-  ranks.run_agreed([&] {
-    for (std::int64_t const row : halo.sent) {
-      auto const first = P.offsets[static_cast<std::size_t>(row)],
-                 last = P.offsets[static_cast<std::size_t>(row) + 1];
-      lengths.push_back(last - first);
-      from.push_back(from.back() + last - first);
-      columns.insert(columns.end(), P.columns.begin() + first, P.columns.begin() + last);
-      values.insert(values.end(), P.values.begin() + first, P.values.begin() + last);
-    }
-  });
+  for (std::int64_t const row : halo.sent) {
+    auto const first = P.offsets[static_cast<std::size_t>(row)],
+               last = P.offsets[static_cast<std::size_t>(row) + 1];
+    lengths.push_back(last - first);
+    from.push_back(from.back() + last - first);
+    columns.insert(columns.end(), P.columns.begin() + first, P.columns.begin() + last);
+    values.insert(values.end(), P.values.begin() + first, P.values.begin() + last);
+  }
   LocalRows<Scalar> rows;
-  auto const received = exchange_values(ranks, halo, lengths);
-  ranks.run_agreed([&] {
-    for (std::int64_t const length : received) rows.offsets.push_back(rows.offsets.back() + length);
-  });
+  for (std::int64_t const length : exchange_values(ranks, halo, lengths))
+    rows.offsets.push_back(rows.offsets.back() + length);
   rows.columns = exchange_lists(ranks, halo, columns, from, rows.offsets);
   rows.values = exchange_lists(ranks, halo, values, from, rows.offsets);
   return rows;

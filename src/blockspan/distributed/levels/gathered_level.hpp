@@ -40,8 +40,7 @@ class GatheredLevel final : public LinearOperator<Scalar, Exec> {
   void apply(Exec const& exec, ConstBlock<Scalar, Exec> const& X,
              Block<Scalar, Exec> const& Y) const override {
     auto const k = static_cast<std::int64_t>(X.extent(1));
-    bool const grows = k > columns_;
-    if (grows) ranks().run_agreed([&] { grow(exec, k); });
+    if (k > columns_) grow(exec, k);
     auto const n = space_.cuts().back();
     auto const block = [&](Rows const& memory) {
       return Block<Scalar, Exec>(memory.data(), static_cast<std::size_t>(n),
@@ -57,12 +56,7 @@ class GatheredLevel final : public LinearOperator<Scalar, Exec> {
       gather_on_device(exec, local, k);
     else
       gather_by_host(exec, local, k);
-    auto const cycle = [&] { cycle_.apply(exec, block(whole_), block(result_)); };
-    if (grows)  // its memory grows as well, and it does not communicate
-      ranks().run_agreed(cycle);
-    else
-      cycle();
-    columns_ = std::max(columns_, k);
+    cycle_.apply(exec, block(whole_), block(result_));
     Kokkos::deep_copy(
         exec, Y, Block<Scalar, Exec>(result_.data() + own().first * k, Y.extent(0), Y.extent(1)));
   }
@@ -82,7 +76,6 @@ class GatheredLevel final : public LinearOperator<Scalar, Exec> {
     return most;
   }
 
-  /// Until a cycle has had enough memory on all ranks, columns_ is zero, so that all grow again.
   void grow(Exec const& exec, std::int64_t k) const {
     exec.fence("Blockspan::multigrid grows");
     auto const rows = [&](std::int64_t count) {
@@ -92,6 +85,7 @@ class GatheredLevel final : public LinearOperator<Scalar, Exec> {
     whole_ = rows(space_.cuts().back());
     result_ = rows(space_.cuts().back());
     if (ranks().device() != nullptr) parts_ = rows(most_rows() * ranks().size());
+    columns_ = k;
   }
 
   /// Gathers parts padded to equal size, as one call requires, then removes the padding.

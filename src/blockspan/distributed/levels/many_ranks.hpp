@@ -277,10 +277,8 @@ class ManyRanks {
   static LocalRows<Scalar> entries_across(Level const& level, std::int64_t first) {
     auto const& A = *level.matrix;
     auto const& ranks = ranks_of(A);
-    auto const P = ranks.run_agreed([&] {
-      return level.A.numRows() > 0 ? host_rows(level.P_matrix(), rows_at_cuts(A), first)
-                                   : LocalRows<Scalar>();
-    });
+    LocalRows<Scalar> P;
+    if (level.A.numRows() > 0) P = host_rows(level.P_matrix(), rows_at_cuts(A), first);
     auto const halo_P = rows_of_halo(ranks, A.halo(), P);
     return ranks.run_agreed([&] {
       return coarse_entries_across(A, P, halo_P, first, level.coarse_matrix().numRows());

@@ -31,9 +31,9 @@ class ValueOfRow {
   ValueOfRow(Communicator const& ranks, RowPartition const& partition, RowPattern const& pattern,
              std::vector<T> const& local)
       : first_(partition.first(ranks.rank())), local_(local) {
-    auto ghosts = ranks.run_agreed([&] { return ghosts_of(partition, ranks.rank(), pattern); });
-    auto const halo = make_halo_exchange(ranks, partition, std::move(ghosts));
-    ranks.run_agreed([&] { ghosts_ = halo.rows; });
+    auto const halo =
+        make_halo_exchange(ranks, partition, ghosts_of(partition, ranks.rank(), pattern));
+    ghosts_ = halo.rows;
     of_ghosts_ = distributed::values_of_halo(ranks, halo, local);
   }
   T operator()(std::int64_t row) const {
@@ -50,22 +50,6 @@ class ValueOfRow {
   std::vector<std::int64_t> ghosts_;
   std::vector<T> of_ghosts_;
 };
-
-void require_places(Communicator const& ranks, RowPartition const& from, RowPartition const& to,
-                    std::vector<std::int64_t> const& places) {
-  constexpr auto where = "RowOrder";
-  int const me = ranks.rank();
-  require(from.ranks() == ranks.size() && to.ranks() == ranks.size(), where, from.ranks(), " and ",
-          to.ranks(), " parts for ", ranks.size(), " ranks");
-  require(from.global_rows() == to.global_rows(), where, from.global_rows(), " rows become ",
-          to.global_rows());
-  require(static_cast<std::int64_t>(places.size()) == from.rows(me), where, places.size(),
-          " places of ", from.rows(me), " rows");
-  for (std::size_t i = 0; i < places.size(); ++i)
-    require(places[i] >= 0 && places[i] < to.global_rows(), where, "row ",
-            from.first(me) + static_cast<std::int64_t>(i) + 1, " has the place ", places[i] + 1,
-            " of ", to.global_rows());
-}
 
 }  // namespace
 
@@ -92,19 +76,28 @@ RowOrder::RowOrder(Communicator ranks, RowPartition from, RowPartition to,
       places_(std::move(places)) {
   constexpr auto where = "RowOrder";
   int const me = ranks_.rank();
-  ranks_.run_agreed([&] { require_places(ranks_, from_, to_, places_); });
-  std::vector<std::int64_t> targets, numbers;
   ranks_.run_agreed([&] {
-    leaving_.resize(places_.size());
-    std::iota(leaving_.begin(), leaving_.end(), std::int64_t{0});
-    auto const place = [&](std::int64_t row) { return places_[static_cast<std::size_t>(row)]; };
-    std::sort(leaving_.begin(), leaving_.end(),
-              [&](std::int64_t a, std::int64_t b) { return place(a) < place(b); });
-    for (std::int64_t const row : leaving_) {
-      targets.push_back(place(row));
-      numbers.push_back(from_.first(me) + row);
-    }
+    require(from_.ranks() == ranks_.size() && to_.ranks() == ranks_.size(), where, from_.ranks(),
+            " and ", to_.ranks(), " parts for ", ranks_.size(), " ranks");
+    require(from_.global_rows() == to_.global_rows(), where, from_.global_rows(), " rows become ",
+            to_.global_rows());
+    require(static_cast<std::int64_t>(places_.size()) == from_.rows(me), where, places_.size(),
+            " places of ", from_.rows(me), " rows");
+    for (std::size_t i = 0; i < places_.size(); ++i)
+      require(places_[i] >= 0 && places_[i] < to_.global_rows(), where, "row ",
+              from_.first(me) + static_cast<std::int64_t>(i) + 1, " has the place ", places_[i] + 1,
+              " of ", to_.global_rows());
   });
+  leaving_.resize(places_.size());
+  std::iota(leaving_.begin(), leaving_.end(), std::int64_t{0});
+  auto const place = [&](std::int64_t row) { return places_[static_cast<std::size_t>(row)]; };
+  std::sort(leaving_.begin(), leaving_.end(),
+            [&](std::int64_t a, std::int64_t b) { return place(a) < place(b); });
+  std::vector<std::int64_t> targets, numbers;
+  for (std::int64_t const row : leaving_) {
+    targets.push_back(place(row));
+    numbers.push_back(from_.first(me) + row);
+  }
   sends_ = parts_by_owner(to_, targets);
   std::vector<std::int64_t> counts(static_cast<std::size_t>(ranks_.size()), 0);
   for (auto const& part : sends_) counts[static_cast<std::size_t>(part.rank)] = part.count;
@@ -139,12 +132,10 @@ RowOrder::RowOrder(Communicator ranks, RowPartition from, RowPartition to,
 std::vector<std::int64_t> RowOrder::renumbered(RowPattern const& rows) const {
   distributed::require_pattern("RowOrder", ranks_, from_, rows);
   ValueOfRow<std::int64_t> const place(ranks_, from_, rows, places_);
-  return ranks_.run_agreed([&] {
-    std::vector<std::int64_t> numbers;
-    numbers.reserve(rows.columns.size());
-    for (std::int64_t const column : rows.columns) numbers.push_back(place(column));
-    return numbers;
-  });
+  std::vector<std::int64_t> numbers;
+  numbers.reserve(rows.columns.size());
+  for (std::int64_t const column : rows.columns) numbers.push_back(place(column));
+  return numbers;
 }
 
 RowOrder order_by_parts(Communicator const& ranks, RowPartition const& from,

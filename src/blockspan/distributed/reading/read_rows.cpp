@@ -215,8 +215,7 @@ class RowsReader {
     for (auto const& entry : entries_) ++to[static_cast<std::size_t>(partition.owner(entry.row))];
     std::vector<std::int64_t> begin{0};
     for (std::int64_t const count : to) begin.push_back(begin.back() + count);
-    std::vector<Entry<Scalar>> sent;
-    ranks_.run_agreed([&] { sent.resize(entries_.size()); });
+    std::vector<Entry<Scalar>> sent(entries_.size());
     for (auto place = begin; auto const& entry : entries_)
       sent[static_cast<std::size_t>(
           place[static_cast<std::size_t>(partition.owner(entry.row))]++)] = entry;

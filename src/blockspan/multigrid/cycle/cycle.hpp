@@ -21,7 +21,7 @@ class Cycle {
   /// `factor`.
   Cycle(Exec const& exec, Arena<Exec>& arena, Levels const& from, int degree, int columns,
         double factor)
-      : degree_(degree), columns_(columns), cycle_(degree, from.communicator()) {
+      : degree_(degree), columns_(columns), cycle_(degree) {
     cycle_.levels.resize(from.levels.size());
     for (std::size_t l = 0; l < cycle_.levels.size(); ++l) make(exec, arena, from, l, factor);
   }

@@ -3,12 +3,10 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include <blockspan/blocks/block.hpp>
 #include <blockspan/blocks/entries.hpp>
-#include <blockspan/communication/communicator.hpp>
 #include <blockspan/operators/chebyshev.hpp>
 #include <blockspan/sparse/crs_matrix.hpp>
 #include <blockspan/spmm/spmm.hpp>
@@ -51,8 +49,7 @@ class VCycle {
   using Level = CycleLevel<Scalar, Exec, Operator>;
   using Vectors = Block<Scalar, Exec>;
 
-  /// ranks: those that call together.
-  VCycle(int degree, Communicator ranks) : degree_(degree), ranks_(std::move(ranks)) {}
+  explicit VCycle(int degree) : degree_(degree) {}
 
   std::vector<Level> levels;
 
@@ -86,15 +83,9 @@ class VCycle {
     Vectors residual, correction, rhs, solution;
   };
 
-  /// All ranks together: where memory of one is short, the next call grows again on all.
   void widen(Exec const& exec, std::size_t columns) const {
     exec.fence("Blockspan::multigrid grows");
     widest_ = 0;
-    ranks_.run_agreed([&] { allocate_blocks(exec, columns); });
-    widest_ = static_cast<int>(columns);
-  }
-
-  void allocate_blocks(Exec const& exec, std::size_t columns) const {
     memory_.resize(levels.size());
     for (std::size_t l = 0; l < levels.size(); ++l) {
       auto& memory = memory_[l];
@@ -105,6 +96,7 @@ class VCycle {
       if (l + 1 < levels.size()) take(memory.residual), take(memory.correction);
       if (l > 0) take(memory.rhs), take(memory.solution);
     }
+    widest_ = static_cast<int>(columns);
   }
 
   /// A block of k contiguous columns in the memory of a wider one.
@@ -125,9 +117,10 @@ class VCycle {
         hold(level.p, level.P), hold(level.r, level.R);
         if constexpr (requires { level.A->in_slices(exec); })
           if (auto const A = level.A->in_slices(exec)) {
+            auto const& s = *level.smoother;
             level.A = A;
-            // not a new one, which would allocate: another rank may have no slices
-            level.smoother = std::make_shared<typename Level::Smoother>(level.smoother->of(*A));
+            level.smoother = std::make_shared<typename Level::Smoother>(*A, s.factors(), s.lower(),
+                                                                        s.upper(), s.degree());
           }
       }
     } catch (Error const&) {
@@ -183,7 +176,6 @@ class VCycle {
   }
 
   int degree_;
-  Communicator ranks_;
   mutable std::vector<Memory> memory_;
   mutable int widest_ = 0;
   mutable int singles_ = 0;               ///< number of cycles with one column

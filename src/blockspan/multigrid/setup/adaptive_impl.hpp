@@ -31,18 +31,12 @@ CrsMatrix<Scalar, Exec> scaled_by_roots(Exec const& exec, CrsMatrix<Scalar, Exec
                                  A.graph.entries);
 }
 
-/// The same as an operator, if A is given only as an operator, for blocks of at most `columns`
-/// columns. The constructor throws Error, on all ranks of A, where memory of one is short.
+/// The same as an operator, if A is given only as an operator.
 template <class Scalar, class Exec, class Factors>
 class ScaledByRoots final : public LinearOperator<Scalar, Exec> {
  public:
-  ScaledByRoots(Exec const& exec, LinearOperator<Scalar, Exec> const& A, Factors const& roots,
-                std::int64_t columns)
-      : A_(A), roots_(roots) {
-    A.row_space().communicator().run_agreed([&] {
-      memory_.template device<Scalar>(exec, Workspace<Exec>::product, A.rows() * columns);
-    });
-  }
+  ScaledByRoots(LinearOperator<Scalar, Exec> const& A, Factors const& roots)
+      : A_(A), roots_(roots) {}
 
   std::int64_t rows() const override { return A_.rows(); }
   OperatorFacts<Scalar, Exec> facts() const override { return {.row_space = A_.row_space()}; }
@@ -194,8 +188,7 @@ Block<Scalar, Exec> adaptive_vectors(
     return search->find(options.seed);
   };
   if (matrix == nullptr)
-    return find(ScaledByRoots<Scalar, Exec, typename Vectors::Factors>(
-        exec, op, roots, 3 * (options.adaptive + adaptive_guards)));
+    return find(ScaledByRoots<Scalar, Exec, typename Vectors::Factors>(op, roots));
   return find(
       MatrixOperator<Scalar, Exec>(exec, scaled_by_roots<Scalar>(exec, *matrix, roots),
                                    SpmmPlanOptions{.columns = options.adaptive + adaptive_guards}));
