@@ -289,11 +289,11 @@ inline int lobpcg_block_size(int wanted) {
 /// positive semidefinite, has no null vector in common with B, and the smallest pairs are wanted
 /// without constraints, batches and checkpoints; else the status is mass_singular, and `trouble`
 /// names rows and the reason. Throws Error for bad arguments (sizes, options, NaN or Inf in a start
-/// or a constraint), or where memory is short. Numerical trouble is a status, and X then holds the best vectors found, with true
-/// residuals; where there are none (operator_not_finite from the first call on,
-/// mass_not_positive_definite at the start) X is untouched, the eigenvalues are NaN and the errors
-/// infinite. Fences `exec`. Same input, backend and thread count: same bits. Memory: 6 m columns (9
-/// m with B; m grows, see widest_block).
+/// or a constraint), or where memory is short. Numerical trouble is a status, and X then holds the
+/// best vectors found, with true residuals; where there are none (operator_not_finite from the
+/// first call on, mass_not_positive_definite at the start) X is untouched, the eigenvalues are NaN
+/// and the errors infinite. Fences `exec`. Same input, backend and thread count: same bits. Memory:
+/// 6 m columns (9 m with B; m grows, see widest_block).
 ///
 /// An iteration without or with Jacobi, no column converged, moves about 20 m (30 m) columns,
 /// allocates nothing and waits twice, for the Gram matrices and for the norms; apart from the
