@@ -1,7 +1,6 @@
 #include "common/files/words.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 #include <regex>
 #include <string_view>
@@ -42,11 +41,6 @@ std::string grouped(long long number) {
   for (auto end = static_cast<long long>(text.size()) - 3; end > (number < 0 ? 1 : 0); end -= 3)
     text.insert(static_cast<std::size_t>(end), 1, ',');
   return text;
-}
-
-std::string in_full(double value) {
-  char text[32];
-  return {text, std::to_chars(text, text + sizeof text, value).ptr};
 }
 
 std::string formatted(char const* format, double value) {

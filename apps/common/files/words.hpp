@@ -17,9 +17,6 @@ std::string without_cpp_names(std::string message);
 /// 12345678 as "12,345,678".
 std::string grouped(long long number);
 
-/// The shortest decimal that is the number: ends of an interval that differ look different.
-std::string in_full(double value);
-
 /// A number by a format of printf for one double, such as "%8.3f".
 std::string formatted(char const* format, double value);
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <charconv>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -30,6 +31,12 @@ class Error : public std::runtime_error {
  private:
   ErrorKind kind_;
 };
+
+/// The shortest decimal that is the value: shifts and ends of intervals that differ look different.
+inline std::string in_full(double value) {
+  char text[32];
+  return {text, std::to_chars(text, text + sizeof text, value).ptr};
+}
 
 /// Throws Error("where: part part ...", kind).
 template <class... Parts>

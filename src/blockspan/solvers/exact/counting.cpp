@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <sstream>
 #include <string>
@@ -111,11 +110,6 @@ CountedEnds count_ends(operators::PencilFactors& factors, double a, double b) {
   ends.to = high.at, ends.factorizations += high.factorizations;
   ends.null_rows.insert(ends.null_rows.end(), high.null_rows.begin(), high.null_rows.end());
   return ends;
-}
-
-std::string in_full(double value) {
-  char text[32];
-  return {text, std::to_chars(text, text + sizeof text, value).ptr};
 }
 
 std::string in_words_singular(std::vector<std::int64_t> const& rows) {

@@ -37,10 +37,6 @@ struct CountedEnds {
 };
 CountedEnds count_ends(operators::PencilFactors& factors, double a, double b);
 
-/// The shortest decimal that is the number: shifts move by less than the usual digits show, and
-/// ends that differ may look alike.
-std::string in_full(double value);
-
 /// "unknown 11 has neither stiffness nor mass" and the like.
 std::string in_words_singular(std::vector<std::int64_t> const& rows);
 std::string in_words_uncountable(ShiftCount const& at, double size, bool exchanged);
