@@ -7,6 +7,7 @@
 
 #include <blockspan/blocks/block.hpp>
 #include <blockspan/sparse/crs_matrix.hpp>
+#include <blockspan/support/error.hpp>
 
 namespace blockspan {
 
@@ -141,6 +142,10 @@ struct MultigridReport {
   /// Whether it can be used as a preconditioner.
   bool usable() const {
     return status != MultigridStatus::indefinite && status != MultigridStatus::not_hermitian;
+  }
+  /// Of the Error to report where it cannot.
+  ErrorKind fault_kind() const {
+    return status == MultigridStatus::indefinite ? ErrorKind::not_definite : ErrorKind::input;
   }
   /// Whether some tens of iterations suffice, by the probe.
   bool strong() const { return status == MultigridStatus::good || status == MultigridStatus::fair; }

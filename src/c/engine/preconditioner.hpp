@@ -128,10 +128,7 @@ class WordsPreconditioner final : public Linear<Scalar, Exec> {
   void take_notes() {
     notes_.clear();
     if (made_.levels) {
-      if (!made_.levels->usable())
-        fail(made_.levels->status == MultigridStatus::indefinite ? ErrorKind::not_definite
-                                                                 : ErrorKind::input,
-             where, made_.levels->message);
+      if (!made_.levels->usable()) fail(made_.levels->fault_kind(), where, made_.levels->message);
       notes_ = made_.levels->describe();
       return;
     }

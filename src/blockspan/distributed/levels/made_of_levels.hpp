@@ -14,7 +14,7 @@ Made made_of_levels(std::unique_ptr<Levels> M, Mend const& mend, Refresh const& 
   auto const& message = made.levels->message;
   if (!made.levels->usable()) {
     made.fault = message;
-    if (made.levels->status == MultigridStatus::not_hermitian) made.fault_kind = ErrorKind::input;
+    made.fault_kind = made.levels->fault_kind();
     made.levels.reset();
     return made;
   }
