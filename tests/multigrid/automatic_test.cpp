@@ -61,9 +61,10 @@ int when_due(ChangeOver& course, int iterations_of_a_digit, int columns = 1) {
 
 /// What eight columns of 10,000 rows go on with whose errors have fallen to 0.1 in 40 iterations of
 /// the polynomial, 280 before they are solved; and why.
-Made after_forty(Made levels, Made factors, GraphShape shape = {}) {
+Made after_forty(Made levels, Made factors, GraphShape shape = {}, bool on_device = false) {
   ChangeOver course(SolveKind::system, by_polynomial, 10'000, 8, 1e-8, true,
                     [shape] { return shape; });
+  if (on_device) course.solves_on_device();
   auto M = named("polynomial");
   std::vector<double> errors(8, 1e-3);
   for (int k = 1; k <= 40; ++k) errors[3] = std::pow(0.1, k / 40.0), course.due(errors, k);
@@ -170,6 +171,27 @@ TEST(MultigridAutomatic, TakesFactorsFirstOfWhatMisleadsACoarsening) {
   EXPECT_EQ(after({.uneven = true}), "multigrid");
   EXPECT_EQ(after_forty(hierarchy(good, 20), {}, {.narrow = true, .mixed_signs = true}).op->method,
             "multigrid");
+}
+
+TEST(MultigridAutomatic, TakesFactorsOnADeviceWhereMultigridFailsAndForAFraction) {
+  using enum MultigridStatus;
+  constexpr GraphShape plate{.narrow = true, .mixed_signs = true};
+  constexpr bool on_device = true;
+  EXPECT_EQ(after_forty(hierarchy(good, 20), named("factors"), plate, on_device).op->method,
+            "multigrid");
+  EXPECT_EQ(after_forty(hierarchy(weak, 900), named("factors"), plate, on_device).op->method,
+            "factors");
+  for (bool const device : {false, true}) {
+    ChangeOver course(SolveKind::system, by_polynomial, 10'000, 1, 1e-8, true);
+    if (device) course.solves_on_device();
+    ASSERT_GT(when_due(course, 200), 0);
+    double worth = 0;
+    auto M = named("polynomial");
+    course.take(
+        40, M, [] { return hierarchy(weak, 900); },
+        [&](double left) { return worth = left, Made(); }, [] { return named("the inverse"); });
+    EXPECT_DOUBLE_EQ(worth, course.left() / (device ? 50 : 1));
+  }
 }
 
 /// A structure of one column, of whose factors the levels of the graph say what they take.

@@ -7,6 +7,7 @@
 #include <blockspan/distributed/preconditioner.hpp>
 #include <blockspan/multigrid/automatic.hpp>
 #include <blockspan/multigrid/options.hpp>
+#include <blockspan/support/backend.hpp>
 
 // What replaces the preconditioner of `automatic` during a solve.
 
@@ -24,6 +25,7 @@ ChangeOver change_over_of(PreconditionerInput<Scalar, Exec> const& in,
   if (M.shape) shape = [seen = *M.shape] { return seen; };
   ChangeOver course(in.kind, M.polynomial, in.A->partition().global_rows(), in.columns, tolerance,
                     alone || Linked::direct, std::move(shape));
+  if constexpr (!support::runs_on_host_v<Exec>) course.solves_on_device();
   if (M.op) return course;
   if (M.shape)
     course.begin_early(*M.shape, early_work(in.kind, *M.shape, in.columns, in.tolerance));

@@ -120,7 +120,8 @@ std::int64_t factors_worth(std::int64_t rows, std::int64_t nonzeros, int columns
 /// What `automatic` does during one solve. The solver's monitor passes it the errors and stops the
 /// solve when a switch is due, and the solve continues with what take() made:
 ///
-///   1. where factors_first(): factors, if they cost less than the iterations left
+///   1. where factors_first(): factors, if they cost less than the iterations left; on a device
+///      multigrid is always first, and the iterations left count a fiftieth
 ///   2. multigrid, if its probe is good
 ///   3. else factors, if they do and were not tried
 ///   4. else multigrid, if it still costs less than the iterations left
@@ -146,6 +147,9 @@ class ChangeOver {
   /// take() leaves M without op, and the solve that then iterates needs another ChangeOver.
   void begin_with_levels();
   bool begins_with_levels() const { return begins_with_levels_; }
+  /// For a solve on a device, which multiplies some fifty times as fast as a thread of the host
+  /// that makes factors or analyses them (perf/notes/multigrid.md).
+  void solves_on_device() { factors_cost_ = 50; }
   bool late() const { return late_; }    ///< the last result of due()
   double left() const { return left_; }  ///< iterations left then, of the polynomial on all columns
 
@@ -166,14 +170,14 @@ class ChangeOver {
     if (std::exchange(may_coarsen_, false)) {
       bool const first = factors_first();
       if (first) {
-        auto complete = factors(left());
+        auto complete = factors(worth_of_factors());
         if (complete.op) return take_over(std::move(complete), iterations, "direct", M);
       }
       auto made = levels();
       if (made.op && made.levels->strong())
         return take_over(std::move(made), iterations, "multigrid", M);
       if (!first) {
-        auto complete = factors(left());
+        auto complete = factors(worth_of_factors());
         if (complete.op) return take_over(std::move(complete), iterations, "direct", M);
       }
       if (made.op && !weak_multigrid_pays(*made.levels, left())) leave(made);
@@ -198,8 +202,11 @@ class ChangeOver {
   /// Why it was due before the first iteration, in words.
   std::string early_reason() const;
 
+  double worth_of_factors() const { return left_ / factors_cost_; }
+
   /// Whether factors are likely to cost less than a hierarchy.
   bool factors_first() const {
+    if (factors_cost_ > 1) return false;
     if (kind_ == SolveKind::eigenpairs) return shape_.narrow && shape_.mixed_signs;
     if (shape_.narrow) return shape_.mixed_signs || shape_.uneven;
     // a symbolic factorization gives the exact work, but costs as much as some iterations
@@ -243,6 +250,7 @@ class ChangeOver {
   bool may_coarsen_ = false;  ///< multigrid may follow
   int iterations_ = never;    ///< factors may follow after this many iterations
   double left_ = std::numeric_limits<double>::infinity();
+  double factors_cost_ = 1;  ///< of a multiplication in factors, in those of a product
   bool late_ = false;
   bool begins_with_levels_ = false;
 };
