@@ -104,9 +104,9 @@ class Records(InFolder):
                 with self.subTest(page.name):
                     self.assertRegex(first, r"(NVIDIA|host).*20\d\d-\d\d-\d\d: .*\d\.\d")
 
-    def test_every_study_has_its_figure(self):
+    def test_every_study_but_those_of_tables_alone_has_its_figure(self):
         for path in RECORDS:
-            if "study" in read(path):
+            if "study" in read(path) and path.stem != "regrets":
                 file = figures.path(path.parent, path.stem)
                 self.assertIn(f"figures/{file.name}", path.with_suffix(".md").read_text("utf-8"))
                 self.assertTrue(file.exists())
