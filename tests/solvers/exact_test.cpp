@@ -9,6 +9,7 @@
 #include <blockspan/support/lapack/lapack.hpp>
 
 #include "solvers/exact_pencils.hpp"
+#include "support/random.hpp"
 
 namespace blockspan::test {
 namespace {
@@ -317,6 +318,34 @@ TYPED_TEST(Exact, DependsOnUnitsOnlyByThem) {
     ASSERT_EQ(report.eigenvalues.size(), 8u);
     for (int j = 0; j < 8; ++j)
       EXPECT_NEAR(report.eigenvalues[j] / unit, plain.eigenvalues[j], 1e-13);
+  }
+}
+
+// As many zeros as rows without stiffness, beside others without mass.
+TYPED_TEST(Exact, FindsTheZerosOfEmptyRowsInAnyUnits) {
+  using Value = typename TypeParam::Scalar;
+  Random random(3);
+  for (int trial = 0; trial < 40; ++trial) {
+    std::int64_t const n = 6 + random.below(14), empty = 1 + random.below(n / 2), full = n - empty,
+                       massless = random.below(full / 2 + 1);
+    std::vector<double> a(static_cast<std::size_t>(n * n)), masses;
+    for (std::int64_t i = 0; i < n; ++i) {
+      for (std::int64_t j = 0; j <= i && i < full; ++j)
+        if (i == j || random.below(5) < 2) a[i * n + j] = a[j * n + i] = random.value<double>();
+      masses.push_back(i < massless ? 0 : 1 + random.value<double>() / 2);
+    }
+    auto const K =
+        this->banded(n, n - 1, [&](std::int64_t i, std::int64_t j) { return Value(a[i * n + j]); });
+    auto const M = this->diagonal(masses);
+    int const pairs = 1 + static_cast<int>(random.below(empty));
+    for (int const power : {0, -30, 100}) {
+      double const unit = std::ldexp(1.0, power);
+      auto const report = this->near(this->scaled(K, unit), &M, 0, {.pairs = pairs});
+      EXPECT_EQ(report.status, Status::converged) << trial << ": " << report.trouble;
+      EXPECT_EQ(report.proof, Proof::proved) << trial << ": " << report.trouble;
+      ASSERT_EQ(report.eigenvalues.size(), static_cast<std::size_t>(pairs)) << trial;
+      for (double const value : report.eigenvalues) EXPECT_LE(std::abs(value), 1e-10 * unit);
+    }
   }
 }
 

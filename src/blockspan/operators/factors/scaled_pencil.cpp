@@ -114,16 +114,23 @@ double ScaledPencil::size_at(double shift) const {
   return stiffness_size_ + std::abs(shift) * mass_size_;
 }
 
-/// Rows without an entry in the one matrix are scaled by the other.
+/// Rows without an entry in the one matrix are scaled by the other, to the size that it has in the
+/// rest, so that the pencil comes out the same in any units of K and M.
 void ScaledPencil::choose_scaling(bool by_mass) {
-  auto const &first = by_mass && m_ ? *m_ : k_, &second = by_mass || !m_ ? k_ : *m_;
+  bool const mass_first = by_mass && m_;
+  auto const& first = mass_first ? *m_ : k_;
+  auto const* const second = mass_first ? &k_ : m_ ? &*m_ : nullptr;  // null: the identity
   scaling_ = symmetric_scaling(first);
-  if (!m_) return;
   auto const sums = row_sums(first);
   if (std::all_of(sums.begin(), sums.end(), [](double sum) { return sum > 0; })) return;
-  auto const others = symmetric_scaling(second);
+  auto rest = scaling_;
   for (std::size_t i = 0; i < sums.size(); ++i)
-    if (sums[i] == 0) scaling_[i] = others[i];
+    if (sums[i] == 0) rest[i] = 0;
+  double const root = largest(rest), size = second ? largest(row_sums(*second, rest)) : root * root,
+               unit = size > 0 ? std::exp2(std::round(std::log2(size) / 2)) : 1;
+  auto const others = second ? symmetric_scaling(*second) : std::vector<double>(sums.size(), 1.0);
+  for (std::size_t i = 0; i < sums.size(); ++i)
+    if (sums[i] == 0) scaling_[i] = unit * others[i];
 }
 
 void ScaledPencil::measure() {

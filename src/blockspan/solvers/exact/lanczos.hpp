@@ -126,9 +126,9 @@ class Lanczos {
 
   /// The distance of the next shift after badly_placed: `factor` times that of the last wanted
   /// eigenvalue; if that is hidden, farther with every move. nearer(): the shift after far_away.
-  double beside(double factor, int moves) const {
-    return hides_others() ? 1e-9 * std::pow(1e3, moves) * scale()
-                          : factor / std::abs(theta_[last_wanted()]);
+  double beside(double factor, int moves, bool hidden) const {
+    return hidden || hides_others() ? 1e-9 * std::pow(1e3, moves) * scale()
+                                    : factor / std::abs(theta_[last_wanted()]);
   }
   double nearer() const {
     double near = 0, far = 0;

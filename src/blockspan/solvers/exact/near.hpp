@@ -111,12 +111,14 @@ class Near {
       task.may_move = task.may_leave = moves < most_moves;
       task.number = moves;
       Lanczos<Scalar, Exec> run(pencil_, task, none);
-      auto const end = run.run();
+      auto end = run.run();
       if (fails(end)) return end;
+      bool const lost = end != RunEnd::badly_placed && end != RunEnd::far_away && !keep(run, end);
+      if (lost) end = task.may_move ? RunEnd::badly_placed : RunEnd::stalled;
       if (end == RunEnd::badly_placed || end == RunEnd::far_away) {
-        double const to = end == RunEnd::far_away
-                              ? run.nearer()
-                              : sigma_ + (moves % 2 == 0 ? 1 : -1) * run.beside(factor, moves);
+        double const to = end == RunEnd::far_away ? run.nearer()
+                                                  : sigma_ + (moves % 2 == 0 ? 1 : -1) *
+                                                                 run.beside(factor, moves, lost);
         if (end == RunEnd::badly_placed) {
           if (moves % 2 == 1) factor *= 4;
           task.wanted = wanted_ + (pencil_.options.block > 0 ? pencil_.options.block : 8) / 2;
@@ -128,14 +130,14 @@ class Near {
         task.shift = shift_;
         continue;
       }
-      keep(run, end);
+      if (lost) report_.status = Status::stagnated;
       return end;
     }
   }
 
   /// The pairs of a run that converged (of an interrupted one those that are wanted, too), and the
-  /// Ritz values behind them.
-  void keep(Lanczos<Scalar, Exec>& run, RunEnd end) {
+  /// Ritz values behind them. False: there is no pair among them, but rounding errors of the shift.
+  bool keep(Lanczos<Scalar, Exec>& run, RunEnd end) {
     int count = run.accepted();
     if (end == RunEnd::exhausted) count = run.finite();
     accepted_ = count;
@@ -143,6 +145,8 @@ class Near {
     if (end == RunEnd::interrupted || end == RunEnd::stalled)
       count = std::min<int>(std::max(count, wanted_), static_cast<int>(run.theta().size()));
     found_ = take_pairs(pencil_, run, count);
+    if (count > 0 && found_.size() == 0) return false;
+    others_.clear();
     for (std::size_t j = count; j < run.theta().size(); ++j)
       if (run.theta()[j] != 0) others_.push_back(distance(shift_ + 1 / run.theta()[j]));
     for (std::size_t j = count; j < run.theta().size(); ++j)
@@ -150,6 +154,7 @@ class Near {
         report_.next_eigenvalue = shift_ + 1 / run.theta()[j];
         break;
       }
+    return true;
   }
 
   void sort_by_distance() {

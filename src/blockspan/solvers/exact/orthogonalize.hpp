@@ -17,6 +17,18 @@ struct Coefficients {
   bool negative = false;  ///< some z^H M z < 0 beyond rounding
 };
 
+/// The Euclidean length of the longest column.
+template <class Scalar>
+double longest_column(SmallMatrix<Scalar> const& H) {
+  double most = 0;
+  for (std::size_t j = 0; j < H.extent(1); ++j) {
+    double sum = 0;
+    for (std::size_t i = 0; i < H.extent(0); ++i) sum += squared_magnitude(H(i, j));
+    most = std::max(most, std::sqrt(sum));
+  }
+  return most;
+}
+
 /// The directions of Z - V h in its Gram matrix G - h^H h.
 template <class Scalar>
 struct Directions {
@@ -40,7 +52,9 @@ Directions<Scalar> directions(SmallMatrix<Scalar> const& G, SmallMatrix<Scalar> 
   result.finite = solvers::all_finite(G) && lapack::hermitian_eigen(G, g) == 0;
   if (!result.finite) return result;
   double const whole = std::max({size * size, std::abs(g.front()), g.back()});
-  result.negative = -g.front() > 1e-8 * whole;
+  // what is left where Z is in the span of V has the rounding errors of h^H h
+  double const taken = longest_column(h);
+  result.negative = -g.front() > 1e-8 * std::max(whole, taken * taken);
   int first = 0;
   while (first < k && !(g[first] > relative * relative * whole)) ++first;
   int const rank = k - first;
@@ -55,18 +69,6 @@ Directions<Scalar> directions(SmallMatrix<Scalar> const& G, SmallMatrix<Scalar> 
   }
   if (rank > 0) result.least = std::sqrt(g[first]), result.largest = std::sqrt(g.back());
   return result;
-}
-
-/// The Euclidean length of the longest column.
-template <class Scalar>
-double longest_column(SmallMatrix<Scalar> const& H) {
-  double most = 0;
-  for (std::size_t j = 0; j < H.extent(1); ++j) {
-    double sum = 0;
-    for (std::size_t i = 0; i < H.extent(0); ++i) sum += squared_magnitude(H(i, j));
-    most = std::max(most, std::sqrt(sum));
-  }
-  return most;
 }
 
 /// Projects Z once more against V(:, 0:first), h, and writes an M-orthonormal basis of what is left
