@@ -113,7 +113,9 @@ class Near {
       Lanczos<Scalar, Exec> run(pencil_, task, none);
       auto end = run.run();
       if (fails(end)) return end;
-      bool const lost = end != RunEnd::badly_placed && end != RunEnd::far_away && !keep(run, end);
+      bool const moves_on = end == RunEnd::badly_placed || end == RunEnd::far_away;
+      bool const kept = moves_on || keep(run, end),
+                 lost = !kept && (end == RunEnd::converged || end == RunEnd::exhausted);
       if (lost) end = task.may_move ? RunEnd::badly_placed : RunEnd::stalled;
       if (end == RunEnd::badly_placed || end == RunEnd::far_away) {
         double const to = end == RunEnd::far_away ? run.nearer()
